@@ -173,21 +173,15 @@ class CachedTest(BuildsCase):
                 self.kept(result)
         self.assertEqual(larder.datasets(), [])
 
-    @unittest.skipUnless(importlib.util.find_spec("pandas") and importlib.util.find_spec("torch"), "needs pandas and torch")
-    def test_frames_and_tensors_are_refused_with_what_to_return(self):
-        import pandas as pd
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "needs torch")
+    def test_tensors_are_refused_with_what_to_return(self):
         import torch
 
-        frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1], "c": ["x", "yy"]})
-        for result, reason in ((frame, r"type=pandas.DataFrame.*; return .name: it.name..to_numpy"), (frame["a"], "type=pandas.Series .*; return .* index"),
-                               (torch.ones(2, dtype=torch.bfloat16), "type=torch.Tensor.*; return it.numpy")):
-            with self.assertRaisesRegex(larder.LarderError, reason):
-                self.kept([result])
-            with self.assertRaisesRegex(larder.LarderError, reason):
-                larder.cache("c", lambda result=result: result)
+        tensor = torch.ones(2, dtype=torch.bfloat16)
+        for store in lambda: self.kept([tensor]), lambda: larder.cache("c", lambda: tensor):
+            with self.assertRaisesRegex(larder.LarderError, "type=torch.Tensor.*; return it.numpy"):
+                store()
         self.assertEqual(larder.datasets(), [])
-        frame = larder.cache("c", lambda: {"a": frame["a"].to_numpy(), "b": frame["b"].to_numpy(), "c": list(frame["c"])})
-        self.assertEqual((frame["a"].dtype, frame["b"].tolist(), [*frame.strings("c")]), (np.int64, [0.5, 1], ["x", "yy"]))
 
     def test_one_of_many_processes_computes(self):
         calls = os.path.join(self.store, "calls")

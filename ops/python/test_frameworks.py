@@ -16,6 +16,7 @@ import warnings
 
 import numpy as np
 
+import make_store
 from test_larder import HERE, ROOT, BuildsCase, larder
 
 GUIDE = os.path.join(ROOT, "ops/docs/FROM-PYTHON.md")
@@ -278,6 +279,17 @@ class GuideTest(FrameworkCase):
             self.assertEqual(([*scope["first"]], np.concatenate(self.seen).tolist()), ([4, 4], self.labels.tolist()))
         self.assertEqual([row.tolist() for row in larder.dataset("reviews").ragged("tokens")], [[4, 4], [3]])
         self.assertEqual(list(larder.dataset("reviews").strings("text")), ["good film", "bad"])
+
+    @needs("pandas", "pyarrow")
+    def test_pandas_and_polars(self):
+        import pandas
+
+        with open(os.path.join(self.files, "reviews.csv"), "w", encoding="utf-8") as file:
+            file.write("text,stars\ngood film,5\nbad,1\n")
+        self.publish("reviews", {"stars": np.array([5, 1])}, {"text": make_store.strings(["good film", "bad"])})
+        for leading in "-", "+":
+            scope = self.run_section("pandas and polars", leading, pd=pandas)
+            self.assertEqual((scope["good"]["text"].tolist(), scope["good"]["stars"].tolist()), (["good film"], [5]))
 
     @needs("jax")
     def test_jax(self):

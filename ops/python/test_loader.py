@@ -155,10 +155,25 @@ class LoaderTest(StoreCase):
                 batch["x"][:] = 0
             self.assertEqual(sum(len(batch["y"]) for batch in kept), self.ROWS)
 
+    def test_batches_that_are_gathered_together_are_those_that_are_gathered_alone(self):
+        for size, world, tail, threads in itertools.product((1, 3, 32, 2000), (1, 3), ("pad", "drop", "exact"), (0, 2)):
+            for drop_last in {False, tail != "exact"}:
+                settings = dict(batch_size=size, shard=(world - 1, world), tail=tail, drop_last=drop_last, threads=threads)
+                together, alone = self.loader(**settings), self.loader(**settings, transform=lambda batch: batch)
+                begun = list(itertools.islice(together, 5))
+                list(itertools.islice(alone, 5))
+                self.assertEqual(together.state_dict(), alone.state_dict())
+                for loader in together, alone:
+                    loader.load_state_dict(alone.state_dict())
+                found, expected = ([(b.number, b.size, b.valid_size, b["y"].tolist(), b["x"].tolist()) for b in loader] for loader in (together, alone))
+                self.assertEqual(found, expected, settings)
+                self.assertEqual([b["x"].tolist() for b in begun], [self.x[b["y"]].tolist() for b in begun])
+
     def test_memory_that_nothing_refers_to_is_used_again(self):
         loader = self.loader(threads=0)
-        places = {batch["x"].__array_interface__["data"][0] for batch in loader}
-        self.assertLessEqual(len(places), 2)
+        for batch in loader:
+            pass
+        self.assertLessEqual(len(loader._pool._free) + len(loader._pool._handed_out), 2)
 
         views = [batch["x"][3:, 2] for batch in loader]  # a view of a part keeps all of it
         self.assertEqual(len({view.__array_interface__["data"][0] for view in views}), len(views))

@@ -264,7 +264,7 @@ class LimitsTest(StoreCase):
         with mock.patch.object(order, "_WIDE_DRAWS_FROM", 1000):
             np.testing.assert_array_equal(order._shuffled(1000, 5), order._swapped(1000, np.random.RandomState(5), True))
             np.testing.assert_array_equal(order._shuffled(999, 5), order._swapped(999, np.random.RandomState(5), False))
-        with self.assertRaisesRegex(larder.LarderError, "cannot shuffle so many rows: rows=2147483640 most=2147483639"):
+        with self.assertRaisesRegex(larder.LarderError, "too many rows to shuffle: rows=2147483640 most=2147483639"):
             order._shuffled(2**31 - 8, 1)
 
     def test_more_files_than_a_process_may_open_raise_its_limit_or_are_refused_in_words(self):

@@ -390,6 +390,8 @@ class GuideTest(BuildsCase):
                     np.save(name + ".npy", array)
                 with open("reviews.json", "w") as file:
                     json.dump(reviews, file)
+                with open("annotations.json", "w") as file:
+                    json.dump([{"boxes": [[1, 2, 3, 4]] * count} for count in range(3)], file)
                 scope = {"larder": larder, "np": np, "os": os, "json": json, "Dataset": data.Dataset, "read": lambda *batch: read.append(batch), "torch": torch, "world": 2, "rank": 1, "device": "cpu",
                          "TensorDataset": data.TensorDataset, "DataLoader": data.DataLoader, "DistributedSampler": data.DistributedSampler,
                          "train": lambda images, labels: seen.append(labels), "compute": lambda raw, size: raw * size, "epoch": 0,
@@ -399,6 +401,7 @@ class GuideTest(BuildsCase):
                         continue  # where the batch is a dict
                     exec("\n".join(line[1:] for line in block.splitlines() if line[:1] in (" ", leading)), scope)
             self.assertEqual([(tokens.tolist(), texts) for tokens, texts in read], [([[1, 0], [2, 3]], ("a", "b")), ([[4, 5, 6], [0, 0, 0]], ("c", "d"))])
+            self.assertEqual(scope["boxes"], [[], [[1, 2, 3, 4]], [[1, 2, 3, 4]] * 2])
             self.assertEqual(scope["features"].tolist(), [0, 64, 128, 192, 256, 320])
             self.assertAlmostEqual(float(scope["mean"]), arrays["train-images"].mean(), 2)
             first = np.concatenate([labels.numpy() for labels in seen[:4]])

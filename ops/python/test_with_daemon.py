@@ -4,6 +4,7 @@
     LARDER_TEST_STORE=/dev/shm/try python3 -W error -m unittest discover -s ops/python
 """
 
+import glob
 import json
 import multiprocessing
 import os
@@ -183,6 +184,54 @@ class WithDaemonTest(unittest.TestCase):
         os.kill(child, 0)
         self.evict("orphaned")
 
+    def test_records_are_stored_once_although_the_first_process_that_stores_them_is_killed(self):
+        program = ("import itertools\n"
+                   "def rows():\n"
+                   "  open(sys.argv[1], 'a').write('called\\n')\n"
+                   "  for row in range(1000):\n"
+                   "    if row == 500 and sys.argv[2:]: print('half', flush=True); sys.stdin.read()\n"
+                   "    yield {'row': row, 'data': bytes(10_000)}\n"
+                   "print(sum(row['row'] for row in larder.records('killed', rows)))")
+        calls = os.path.join(self.folder, "calls")
+        first = run_python(program, calls, "stops")
+        self.assertEqual(first.stdout.readline(), "half\n")
+        others = [run_python(program, calls) for _ in range(3)]
+        first.kill()
+        first.communicate()
+
+        self.assertEqual([other.communicate() for other in others], [("499500\n", "")] * 3)
+        with open(calls) as file:
+            self.assertEqual(file.read(), 2 * "called\n")
+        self.assertEqual(larder.records("killed")[-1], {"row": 999, "data": bytes(10_000)})
+        self.assertEqual(larder.verify("killed"), sum(row["bytes"] for row in larder.ls("killed")))
+        self.evict("killed")
+
+    def test_records_are_written_one_after_the_other(self):
+        program = ("import resource\n"
+                   "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+                   "shared = larder.records('large', ({'row': row, 'data': bytes(1 << 20)} for row in range(100)))\n"
+                   "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, len(shared), shared.values.nbytes)")
+        output, errors = run_python(program).communicate()
+        more_kib, rows, stored = map(int, output.split())
+
+        self.assertEqual((rows, stored > 100 << 20, errors), (100, True, ""))
+        self.assertLess(more_kib, 32 << 10)
+        self.evict("large")
+
+    def test_records_are_published_without_a_copy(self):
+        written = []
+
+        def rows(count):
+            for row in range(count):
+                if row == 9:
+                    written.append({os.stat(file).st_ino for file in glob.glob(os.path.join(STORE, "incoming", "*", "pickles", "values.npy"))})
+                yield bytes(1 << 20)
+
+        shared = larder.records("moved-records", lambda: rows(10))
+        self.assertEqual({os.stat(shared.values.filename).st_ino}, written[0])
+        del shared
+        self.evict("moved-records")
+
     def test_what_python_writes_is_published_without_a_copy(self):
         files = {}
         with larder.create("moved") as dataset:
@@ -338,8 +387,8 @@ class DaemonThatDiesTest(unittest.TestCase):
         self.pid = larder.status(self.store)["pid"]  # the command may be a script
         self.addCleanup(lambda: self.end(self.daemon))
 
-    def serve(self):
-        daemon = subprocess.Popen([os.environ["LARDER_COMMAND"], "serve", "--store", self.store], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def serve(self, *options):
+        daemon = subprocess.Popen([os.environ["LARDER_COMMAND"], "serve", "--store", self.store, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL)
         self.assertIn(b"Done caching", daemon.stdout.readline())
         return daemon
@@ -372,11 +421,14 @@ class DaemonThatDiesTest(unittest.TestCase):
                 larder.evict("x", self.store)
 
     def test_who_waits_goes_on_with_the_next_daemon(self):
-        found = []
+        found, called = [], threading.Event()
+        connection = room("_control")._Connection
+        call = connection.call
         waiting = threading.Thread(target=lambda: found.append(larder.wait("x", 60, self.store)))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), mock.patch.object(connection, "call", lambda *arguments: (called.set(), call(*arguments))[1]):
             warnings.filterwarnings("ignore", "the daemon is gone, waiting for another")
             waiting.start()
+            called.wait(60)
             self.kill()
             self.daemon.stdout.close()
             self.daemon = self.serve()
@@ -397,6 +449,35 @@ class DaemonThatDiesTest(unittest.TestCase):
             return {"a": np.arange(3)}
 
         self.assertEqual((larder.cache("x", make, self.store)["a"].tolist(), len(calls)), ([0, 1, 2], 1))
+
+    def test_records_without_room_leave_nothing(self):
+        self.end(self.daemon)
+        self.daemon = self.serve("--capacity", "32m")
+
+        with self.assertRaisesRegex(larder.RequestFailed, "not enough space") as full:
+            larder.records("full", iter(lambda: bytes(1 << 20), None), store=self.store)
+        self.assertEqual((full.exception.code, larder.datasets(self.store)), (5, []))
+        self.assertEqual(len(larder.records("small", range(5), store=self.store)), 5)
+
+    def test_records_outlive_the_daemon_that_died_unless_they_come_from_an_iterator(self):
+        calls = []
+
+        def make():
+            yield 1
+            calls.append(1)
+            if len(calls) == 1:
+                self.kill()
+                self.daemon.stdout.close()
+                self.daemon = self.serve()
+            yield bytes(1 << 20)
+
+        self.assertEqual(larder.records("x", make, store=self.store)[0], 1)
+        self.assertEqual(len(calls), 2)
+        calls.clear()
+        self.pid = larder.status(self.store)["pid"]
+        with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone, and the build with it"):
+            larder.records("y", make(), store=self.store)
+        self.assertNotIn("y", larder.datasets(self.store))
 
     def test_a_build_whose_daemon_dies_is_an_error_and_the_next_daemon_builds_again(self):
         with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone, and the build with it"), larder.create("x", self.store) as dataset:

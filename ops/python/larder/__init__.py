@@ -18,8 +18,9 @@ It needs Python 3.9 and numpy 1.23, or later.
 ...     for batch in batches: train(batch)
 
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
-reads and stores Hugging Face datasets; `larder.jax` has device arrays and batches of them; `cached` keeps the results of functions, and `rows`
-the results of a function for each row, computed once by the first process that needs them.
+reads and stores Hugging Face datasets; `larder.jax` has device arrays and batches of them; `cached` keeps the results of functions, `rows`
+the results of a function for each row, computed once by the first process that needs them, and `records` a list of Python objects;
+`frame` is a dataset as a frame of pandas or polars.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
@@ -41,9 +42,10 @@ if sys.version_info < (3, 9):
     raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
 
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "batches", "feed", "ls",
-           "status", "pin", "unpin", "evict", "verify", "serve", "Dataset", "Array", "Index", "Strings", "Ragged", "Bytes", "Builder", "Batches",
-           "Batch", "Feed", "Loader", "ComputedRows", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut", "RequestFailed"]
+__all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "records", "frame", "batches",
+           "feed", "ls", "status", "pin", "unpin", "evict", "verify", "serve", "Dataset", "Array", "Index", "Strings", "Ragged", "Bytes", "Builder",
+           "Batches", "Batch", "Feed", "Loader", "ComputedRows", "Records", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "RequestFailed"]
 
 
 def _is_command():
@@ -70,7 +72,9 @@ if not _is_command():
     from ._datasets import Dataset, _restore, dataset, open
     from ._errors import LarderError, NoStore, NotFound, Refused, RequestFailed, TimedOut
     from ._feed import Feed, feed
+    from ._frames import frame
     from ._loader import Loader
+    from ._records import Records, records
     from ._requests import evict, ls, pin, status, unpin, verify
     from ._rows import ComputedRows, rows
     from ._serve import serve

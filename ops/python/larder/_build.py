@@ -27,6 +27,7 @@ _COPIED_BELOW = 1 << 20
 _HEADER_ALIGNMENT = 64
 _LONGEST_NUMPY_HEADER = 10_000
 _AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # the share of space that is reserved in advance
+_STREAM_STEP = 1 << 20  # bytes to reserve for a stream, at least
 _NO_SPACE = 5
 
 
@@ -53,6 +54,7 @@ class Builder:
     def __init__(self, name, folder, connection):
         self.name, self._folder, self._connection = name, folder, connection
         self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
+        self.is_gone = False  # with its daemon
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon creates the files
         self._drop = weakref.finalize(self, _drop_build, name, self._names, connection)  # at the end of the interpreter, too
         self._note_thread(connection)
@@ -108,6 +110,7 @@ class Builder:
             raise self._gone() from e
 
     def _gone(self):
+        self.is_gone = True
         return NoStore(_message("the daemon of this build is gone, and the build with it", "build the dataset again, with all its arrays: none is "
                                 "kept; if no other daemon runs, larder serve --detach starts one", dataset=self.name, arrays=len(self._names)))
 
@@ -115,12 +118,7 @@ class Builder:
         _own_builds[connection.store, self.name] = threading.current_thread()
 
     def _add(self, arrays, parts):
-        connection = self._require_open()
-        self._note_thread(connection)
-        for name, array in arrays.items():
-            _require_sharable(name, array)
-            if name in self._names:
-                raise _bad_input(_message("two arrays have the same name", "give them different names", dataset=self.name, array=name))
+        self._require_new(arrays)
         headers = {name: _header(array) for name, array in arrays.items()}
         lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
         if self._is_ours:
@@ -128,17 +126,44 @@ class Builder:
         else:
             for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
                 self._call("Files", {"files": page})
-        try:
+        with self._closed_by_failures():
             for name, array in arrays.items():
                 self._write(name, headers[name], array)
-        except FileNotFoundError as e:  # another daemon has removed the folder
-            self.close()
-            raise self._gone() from e
+        self._names.update(arrays)
+        self._parts.update(parts)
+
+    def _add_stream(self, name, part, write):
+        """Add a part of a column that ``write(file)`` writes, and return its result. The length need not be known before. The store has to be this user's."""
+        self._require_new({name: _zeros(0)})
+        header = _header(_zeros(0), copied_below=0)
+        self._reserve(_whole_pages(len(header)))
+        with self._closed_by_failures(), self._new_file(name) as stream:
+            stream.write(header)
+            file = _Stream(stream, self._reserve)
+            result = write(file)
+            stream.seek(0)
+            stream.write(_header(_zeros(file.length), copied_below=0))
+            stream.flush()
+            self._count_stored(stream, _whole_pages(len(header)) + file.reserved)
+        self._names.add(name)
+        self._parts[name] = part
+        return result
+
+    def _require_new(self, arrays):
+        connection = self._require_open()
+        self._note_thread(connection)
+        for name, array in arrays.items():
+            _require_sharable(name, array)
+            if name in self._names:
+                raise _bad_input(_message("two arrays have the same name", "give them different names", dataset=self.name, array=name))
+
+    @contextlib.contextmanager
+    def _closed_by_failures(self):
+        try:
+            yield
         except BaseException:
             self.close()  # a partial array must not be published with the others
             raise
-        self._names.update(arrays)
-        self._parts.update(parts)
 
     def _reserve(self, size):
         """Reserve space in the daemon before a write. Reserves a little more than needed, so that small arrays do not need a request each."""
@@ -153,22 +178,45 @@ class Builder:
                     raise
 
     def _write(self, name, header, array):
-        levels = name.split("/")
-        file = os.path.join(self._folder, *levels) + ".npy"
-        if self._is_ours:
-            for depth in range(1, len(levels)):  # never the folder itself: if that is gone, so is its daemon
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(os.path.join(self._folder, *levels[:depth]))
-            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        else:
-            descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "wb") as stream:
-            _reserve_huge(descriptor, len(header) + array.nbytes)
+        with self._new_file(name) as stream:
+            _reserve_huge(stream.fileno(), len(header) + array.nbytes)
             stream.write(header)
             _write_data(stream, array)
             stream.flush()
-            stored = os.fstat(descriptor).st_blocks * 512  # more than its length if the mount has huge pages
-        self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
+            self._count_stored(stream, _whole_pages(len(header) + array.nbytes))
+
+    def _new_file(self, name):
+        levels = name.split("/")
+        file = os.path.join(self._folder, *levels) + ".npy"
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            for depth in range(1, len(levels) if self._is_ours else 0):  # never the folder itself: if that is gone, so is its daemon
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(os.path.join(self._folder, *levels[:depth]))
+            return os.fdopen(os.open(file, flags | os.O_CREAT | os.O_EXCL if self._is_ours else flags, 0o600), "wb")
+        except FileNotFoundError as e:  # another daemon has removed the folder
+            raise self._gone() from e
+
+    def _count_stored(self, stream, counted):
+        """Count the memory of a file beyond its length: a mount may have huge pages."""
+        self._bytes += max(0, os.fstat(stream.fileno()).st_blocks * 512 - counted)
+
+
+class _Stream:
+    """The data of an array that becomes longer with each write. Space is reserved before a write."""
+
+    def __init__(self, stream, reserve):
+        self._stream, self._reserve = stream, reserve
+        self.length = self.reserved = 0
+
+    def write(self, data):
+        size = len(data) if type(data) is bytes else memoryview(data).nbytes
+        if self.length + size > self.reserved:
+            more = _whole_pages(max(self.length + size - self.reserved, _STREAM_STEP))
+            self._reserve(more)
+            self.reserved += more
+        self._stream.write(data)
+        self.length += size
 
 
 def _give_up(name, connection):
@@ -189,7 +237,12 @@ def _whole_pages(length):
     return -(-length // _PAGE) * _PAGE
 
 
-def _header(array):
+def _zeros(count):
+    """Return zeros that take no memory."""
+    return np.broadcast_to(np.uint8(0), count)
+
+
+def _header(array, copied_below=_COPIED_BELOW):
     """Return the header of an array's file, padded as in the store, so that the daemon does not have to copy the file."""
     described = np.lib.format.header_data_from_array_1_0(array)
     text = "{" + "".join(f"'{key}': {described[key]!r}, " for key in sorted(described)) + "}"
@@ -198,7 +251,7 @@ def _header(array):
     except UnicodeEncodeError:
         version, encoded, digits = 3, text.encode(), 4
     prefix = 8 + digits
-    if array.nbytes < _COPIED_BELOW:
+    if array.nbytes < copied_below:
         length = -(-(prefix + len(encoded) + 1) // _HEADER_ALIGNMENT) * _HEADER_ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
     else:
         blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _PAGE + 1

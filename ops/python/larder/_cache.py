@@ -81,9 +81,10 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
     """Return the result that is cached as `name`; if there is none, one process calls ``fn()`` while the others wait.
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
-    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of these, which comes back as a
-    `Dataset` unless its only name is ``data``. Results that would not come back unchanged are refused before anything is stored: a
-    DataFrame, a tensor, a masked array, a list of dicts. The message contains an expression to return instead.
+    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); a Series of pandas or polars, which comes back as an
+    `Array` or a column; or a dict of these or a DataFrame, which comes back as a `Dataset` unless its only name is ``data`` (`larder.frame` opens it as a
+    DataFrame). Results that would come back with other values are refused before anything is stored: a tensor, a masked array, a list of dicts
+    (`larder.records` stores these), missing values, an index of rows. The message contains an expression to return instead.
 
     If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. If the daemon dies meanwhile, the
     result goes to the next daemon. `timeout` is the longest time to wait for another process, in seconds.
@@ -96,22 +97,33 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
 def _built(name, make, store, timeout):
     """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
+    made = []
+
+    def add(builder):
+        if not made:
+            made.append(make())
+        builder._add(*made[0])
+
+    return _built_by(name, add, store, timeout)
+
+
+def _built_by(name, add, store, timeout, can_repeat=True):
+    """Open a dataset; if there is none, ``add(builder)`` adds its arrays: once more if the daemon dies meanwhile and `can_repeat`."""
     name, path = str(name), _location(store)
     if _current(path, name) is not None or _is_registered(path, name):  # without this it would wait for another process that builds it
         with contextlib.suppress(NotFound, NoStore):
             return dataset(name, path)
-    made, is_again = None, False
+    is_again = False
     while True:
         builder = _begin(name, _served(path), timeout, False, is_again=is_again)
         if builder is None:
             break
         try:
             with builder:
-                made = made or make()
-                builder._add(*made)
+                add(builder)
             break
         except NoStore:
-            if is_again or made is None:
+            if is_again or not can_repeat or not builder.is_gone:
                 raise
-            is_again = True  # its daemon died, probably while `make` ran: the next daemon gets the same result
+            is_again = True  # its daemon died, probably while `add` ran: the next daemon gets the same arrays
     return dataset(name, path)

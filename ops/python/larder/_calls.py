@@ -15,8 +15,9 @@ from ._cache import _built
 from ._columns import _Column
 from ._datasets import Dataset
 from ._errors import LarderError, _bad_input, _message
+from ._frames import _frame_over, _library_of_frames
 from ._keys import _cached_functions, _call_key, _has_code, _input_key, _label
-from ._results import _add_column, _kept_array, _kept_column, _refused
+from ._results import _add_column, _frame_columns, _kept_array, _kept_column, _kind_of_frame, _refused, _series_form
 
 _LONGEST_JSON = 1 << 20
 _MOST_DEPTH = 100
@@ -47,9 +48,10 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
     objects, and changes in a library without a new version.
 
     Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and
-    number of dimensions, which become columns (`Strings`, `Bytes`, `Ragged`); numbers, texts and None, up to 1 MiB of
-    JSON in all. Arrays come back read-only, also in the process that computed them. Results that would not come back unchanged, such as a
-    DataFrame, a tensor or a namedtuple, are refused before anything is stored. If the function raises, nothing is
+    number of dimensions, which become columns (`Strings`, `Bytes`, `Ragged`); frames of pandas and polars, which come back as frames of
+    the same library over the store (`larder.frame`), and series, which come back as arrays or columns; numbers, texts and None, up to 1 MiB of
+    JSON in all. Arrays come back read-only, also in the process that computed them. Results that would come back with other values, such as a
+    tensor, a namedtuple or a frame with an index of rows, are refused before anything is stored. If the function raises, nothing is
     stored, and a waiting process calls its own function.
 
     `function.dataset_of(...)`, called with arguments, returns the name of the dataset; ``larder evict`` with that name removes the
@@ -115,14 +117,23 @@ def _pack(value, arrays, parts, at="", depth=0):
         return ["value", value]
     if kind is dict and all(type(key) is str for key in value):
         return ["dict", [[key, _pack(member, arrays, parts, f"{at}[{key!r}]", depth + 1)] for key, member in value.items()]]
-    column = _kept_column(value, at) if kind is list and value else None
-    if column is not None:
-        _add_column(name, column, arrays, parts)
-        return [column[0], name]
+    if _kind_of_frame(value) == "DataFrame":
+        return _pack_frame(value, arrays, parts, at, depth)
+    is_series = _kind_of_frame(value) == "Series"
+    form = _series_form(value, at or "the result") if is_series else _kept_column(value, at) if kind is list and value else None
+    if isinstance(form, tuple):
+        _add_column(name, form, arrays, parts)
+        return [form[0], name]
     if kind in (tuple, list):
         return [kind.__name__, [_pack(member, arrays, parts, f"{at}[{index}]", depth + 1) for index, member in enumerate(value)]]
-    arrays[name] = _kept_array(value, at)
+    arrays[name] = form if is_series else _kept_array(value, at)
     return ["scalar" if isinstance(value, np.generic) else "array", name]
+
+
+def _pack_frame(frame, arrays, parts, at, depth):
+    library = type(frame).__module__.partition(".")[0]
+    _library_of_frames(library)  # it comes back through pyarrow
+    return ["frame", [library, [[name, _pack(series, arrays, parts, f"{at}[{name!r}]", depth + 1)] for name, series in _frame_columns(frame, at).items()]]]
 
 
 def _unpacked(found, described):
@@ -133,6 +144,9 @@ def _unpacked(found, described):
         return int(what, 16)
     if kind in ("array", "scalar"):
         return found[what] if kind == "array" else found[what][()]
+    if kind == "frame":
+        library, columns = what
+        return _frame_over(found, library, {name: stored for name, (_, stored) in columns})
     if kind == "dict":
         return {key: _unpacked(found, member) for key, member in what}
     if kind in ("tuple", "list"):

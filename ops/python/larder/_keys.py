@@ -258,12 +258,12 @@ class _Keys:
     def _ours(self, value):
         if isinstance(value, Dataset):
             return ["dataset", value.name, value.digest]
+        if hasattr(type(value), "_larder_key"):
+            return value._larder_key()
         if isinstance(value, _Column):
             return ["column", value._version.name, value._version.digest, value.name]
         if isinstance(value, np.dtype):
             return ["dtype", self._dtype(value)]
-        if hasattr(type(value), "_larder_key"):
-            return value._larder_key()
         if isinstance(value, types.FunctionType) and value in _cached_functions:
             function, name, version, inputs = _cached_functions[value]
             return ["cached", self.identity(function, name, version), self.value(inputs) if callable(inputs) else list(map(_input_key, inputs))]

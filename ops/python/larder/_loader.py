@@ -26,6 +26,8 @@ _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
 _TOUCHED_FROM = 1 << 10  # bytes of a row: prefetching shorter ones gains nothing (docs/decisions/0037)
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: an order of fewer takes no time, and one of more takes half a gigabyte
+_TOGETHER_BYTES = 1 << 16  # smaller batches are gathered together: to pass one from thread to thread takes as long as to copy as many bytes
+_LEAST_BATCH_BYTES = 1 << 11  # at most 32 batches are gathered together
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
 _LONGEST_WAIT = 1e8  # seconds: Python needs a finite timeout
@@ -52,7 +54,7 @@ class Loader:
     ``"exact"`` gives some ranks fewer, for evaluation: all ranks have equally many batches, and **the last one of some ranks may be empty**
     (``batch.size == 0``, and ``loss.mean()`` is NaN). `drop_last` omits a shorter last batch.
 
-    `threads` gather up to `prefetch` batches ahead. A loop that is faster gathers as well instead of
+    `threads` gather up to `prefetch` batches ahead, or more if these have less than 64 KiB. A loop that is faster gathers as well instead of
     waiting. With ``threads=0`` only the loop gathers. `transform` gets each batch in the thread that gathered it, and the loop gets
     its result. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
 
@@ -93,7 +95,10 @@ class Loader:
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
         self._threads = _fitting_threads(transform) if threads is None else _integer("threads", threads, 0)
         self._prefetch, self._transform, self._timeout = _integer("prefetch", prefetch, 1), transform, min(timeout, _LONGEST_WAIT)
-        self._pool = _Pool(self._sources, self._batch_size)
+        batch_bytes = self._batch_size * sum(source.row_bytes for source in self._sources)
+        fitting = min(_TOGETHER_BYTES // max(batch_bytes, _LEAST_BATCH_BYTES), -(-self._rows // self._batch_size))
+        self._together = 1 if transform else max(1, fitting)
+        self._pool = _Pool(self._sources, self._batch_size * self._together)
         self._seed = self._shuffle or 0
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
@@ -375,27 +380,47 @@ class _Gatherer:
 
     def __init__(self, loader, epoch, plan):
         self._sources, self._pool, self._plan, self._epoch, self._transform = loader._sources, loader._pool, plan, epoch, loader._transform
-        self._dataset = loader._dataset.name
+        self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
         self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
 
-    def __call__(self, number):
-        rows, size, valid = self._plan.rows(number)
-        batch = Batch((), self._epoch, number, size, valid)
-        self._fill(batch, rows, size)
+    def __call__(self, group):
+        """Return the batches of a group, the last one first."""
+        first, size = group * self._together, self._batch_size
+        rows, samples, valid = self._plan.rows(first, self._together)
+        arrays = self._gathered(rows, samples)
+        if self._together == 1:
+            return [self._finished(self._batch(arrays, first, samples, valid), rows)]
+        batches = []
+        for number in range(min(first + self._together, self._plan.batches) - 1, first - 1, -1):
+            start = (number - first) * size
+            stop = min(start + size, samples)
+            parts = [(name, array[start:stop]) for name, array in arrays]
+            batches.append(self._batch(parts, number, max(0, stop - start), min(size, max(0, valid - start))))
+        return batches
+
+    def _gathered(self, rows, size):
+        """Return the arrays of some rows with their names."""
+        slot, arrays = self._pool.take(), []
+        for source, name, shape, dtype, offset in self._parts:
+            out = np.ndarray((size, *shape), dtype, slot, offset)
+            source.gather(rows, out)
+            arrays.append((name, out))
+        return arrays
+
+    def _batch(self, arrays, number, size, valid):
+        handed_out = self._handed_out
+        if handed_out is not None:
+            arrays = [(name, handed_out(array)) for name, array in arrays]
+        return Batch(arrays, self._epoch, number, size, valid)
+
+    def _finished(self, batch, rows):
         if self._transform is None:
             return batch
         try:
             return self._transform(batch)
         except Exception as e:
-            _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=number, rows=_shown(rows))
+            _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=batch.number, rows=_shown(rows))
             raise
-
-    def _fill(self, batch, rows, size):
-        slot, handed_out = self._pool.take(), self._handed_out
-        for source, name, shape, dtype, offset in self._parts:
-            out = np.ndarray((size, *shape), dtype, slot, offset)
-            source.gather(rows, out)
-            batch[name] = out if handed_out is None else handed_out(out)
 
 
 class _OrderAhead(threading.Thread):
@@ -415,17 +440,18 @@ class _OrderAhead(threading.Thread):
 
 
 class _Epoch:
-    """The batches of an epoch, in order. Threads get numbers and return batches; they have no other reference to it."""
+    """The batches of an epoch, in order. Threads get the numbers of groups and return their batches; they have no other reference to it."""
 
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
-        self._number, self._lock, self._arrived = 0, threading.Lock(), {}
+        self._number, self._lock, self._arrived, self._ready = 0, threading.Lock(), {}, []
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
-        self._asked = min(plan.batches, loader._prefetch) if threads else 0
-        for number in range(self._asked):
-            self._wanted.put(number)
+        self._together, self._groups = loader._together, -(-plan.batches // loader._together)
+        self._asked = min(self._groups, -(-loader._prefetch // self._together)) if threads else 0
+        for group in range(self._asked):
+            self._wanted.put(group)
         self._stop = weakref.finalize(self, _stop, self._wanted, self._made, threads, self._pid)
         self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made), name=f"larder-{i}", daemon=True)
                          for i in range(threads)]
@@ -450,54 +476,57 @@ class _Epoch:
                 raise StopIteration
             if not self._stop.alive:
                 raise self._ended()
-            try:
-                batch = self._await(number) if self._threads else self._gather(number)
-            except Exception:  # not a Ctrl-C, after which the loop may continue
-                self.close()
-                raise
+            if not self._ready:
+                try:
+                    group = number // self._together
+                    self._ready = self._await(group) if self._threads else self._gather(group)
+                except Exception:  # not a Ctrl-C, after which the loop may continue
+                    self.close()
+                    raise
+            batch = self._ready.pop()
             self._number = number + 1
             loader = self._loader()
             if loader is not None and loader._running() is self:
                 loader._reached = self._epoch, self._plan, number
             return batch
 
-    def _await(self, number):
+    def _await(self, group):
         end = time.monotonic() + self._timeout
-        while number not in self._arrived:
-            made, batch, failure = (self._helps and self._made.empty() and self._help()) or self._wait(number, end)
+        while group not in self._arrived:
+            made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
             if made is None:
                 raise self._ended()
-            self._arrived[made] = batch, failure
-        batch, failure = self._arrived.pop(number)
+            self._arrived[made] = batches, failure
+        batches, failure = self._arrived.pop(group)
         if failure is not None:
             raise failure
-        if self._asked < self._plan.batches:
+        if self._asked < self._groups:
             self._wanted.put(self._asked)
             self._asked += 1
-        return batch
+        return batches
 
     def _help(self):
-        """Make a batch that no thread has begun, instead of waiting. Return None if there is none."""
+        """Make a group that no thread has begun, instead of waiting. Return None if there is none."""
         try:
-            number = self._wanted.get_nowait()
+            group = self._wanted.get_nowait()
         except queue.Empty:
             return None
-        if number is None:
+        if group is None:
             return _ENDED_EARLY
         try:
-            return number, self._gather(number), None
+            return group, self._gather(group), None
         except Exception as e:
-            return number, None, e  # it is raised when its turn comes
+            return group, None, e  # it is raised when its turn comes
         except BaseException:
-            self._wanted.put(number)
+            self._wanted.put(group)
             raise
 
-    def _wait(self, number, end):
+    def _wait(self, group, end):
         try:
             return self._made.get(timeout=max(0, end - time.monotonic()))
         except queue.Empty:
             raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", epoch=self._epoch,
-                                    batch=number, timeout=self._timeout)) from None
+                                    batch=group * self._together, timeout=self._timeout)) from None
 
     def _ended(self):
         return LarderError(_message("the epoch was ended", "finish one epoch before the next, or make a second loader",
@@ -506,6 +535,7 @@ class _Epoch:
     def close(self):
         self._stop()
         self._arrived.clear()
+        self._ready = []
 
 
 _EPOCHS: weakref.WeakSet[_Epoch] = weakref.WeakSet()
@@ -528,11 +558,11 @@ def _end_threads():
 
 
 def _work(gather, wanted, made):
-    for number in iter(wanted.get, None):
+    for group in iter(wanted.get, None):
         try:
-            made.put((number, gather(number), None))
+            made.put((group, gather(group), None))
         except BaseException as e:
-            made.put((number, None, e))
+            made.put((group, None, e))
 
 
 def _stop(wanted, made, threads, pid):

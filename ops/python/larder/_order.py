@@ -40,7 +40,7 @@ def _shuffled(rows, seed):
     second.
     """
     if rows > _MOST_SHUFFLED:
-        raise LarderError(_message("cannot shuffle so many rows", "leave shuffle out, or shuffle parts of the data", rows=rows,
+        raise LarderError(_message("too many rows to shuffle", "leave shuffle out, or shuffle parts of the data", rows=rows,
                                    most=_MOST_SHUFFLED))
     torch = sys.modules.get("torch")
     if torch is not None and rows < _WIDE_DRAWS_FROM:  # older releases never draw more bits
@@ -120,10 +120,10 @@ class _Plan:
             return samples // self._world
         return -(-max(0, samples - self._rank if tail == "exact" else samples) // self._world)
 
-    def rows(self, batch):
-        """Return the rows of a batch, as a slice if they are adjacent, and the number of valid ones."""
+    def rows(self, batch, count=1):
+        """Return the rows of `count` batches, as a slice if they are adjacent, their number, and the number of valid ones, which come first."""
         first = batch * self._size
-        size = max(0, min(self._size, self._samples - first))
+        size = max(0, min(count * self._size, self._samples - first))
         at = self.start + first * self._world + self._rank
         end = at + (size - 1) * self._world + 1
         valid = size if end <= self._counted else len(range(at, min(end, self._counted), self._world))

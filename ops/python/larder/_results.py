@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections.abc
+import sys
 
 import numpy as np
 
 from ._arrays import Array
-from ._errors import _bad_input, _message
+from ._arrow import _stored_arrow
+from ._errors import LarderError, _bad_input, _message
 
 _PLAIN_ARRAYS = np.ndarray, np.memmap, Array
 # Types that would come back as other types, and the expressions to return instead.
@@ -104,11 +106,8 @@ def _add_column(name, column, arrays, parts):
 
 def _stored_forms(made):
     """Return the arrays of a result, and the kinds of those that are parts of columns."""
-    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays, parts = {}, {}
-    for name, value in made.items():
-        if type(name) is not str:
-            raise _refused(made, "", f"a name is {name!r}", "a dict with texts as names")
+    for name, value in _named_values(made):
         form = _array_or_column(value, name)
         its_arrays, its_parts = {name: form}, {}
         if isinstance(form, tuple):
@@ -122,15 +121,32 @@ def _stored_forms(made):
     return arrays, parts
 
 
+def _named_values(made):
+    """Yield the values of a result with their names. A frame has its columns, below its name if it has one."""
+    if _kind_of_frame(made) == "DataFrame":
+        yield from _frame_columns(made).items()
+        return
+    for name, value in (made if isinstance(made, collections.abc.Mapping) else {"data": made}).items():
+        if type(name) is not str:
+            raise _refused(made, "", f"a name is {name!r}", "a dict with texts as names")
+        if _kind_of_frame(value) == "DataFrame":
+            yield from ((f"{name}/{column}", series) for column, series in _frame_columns(value, name).items())
+        else:
+            yield name, value
+
+
 def _array_or_column(value, at):
-    """Return an array, or a column: of a list of texts, of bytes, or of rows that differ in length."""
+    """Return an array, or a column: of a series, a list of texts, of bytes, or of rows that differ in length."""
+    if _kind_of_frame(value) == "Series":
+        return _series_form(value, at)
     if isinstance(value, dict):
         raise _refused(value, at, "", "its arrays under names with slashes, such as 'a/b'")
     if type(value) not in (bool, int, float, complex, str, list, tuple):
         return _kept_array(value, at)
     if type(value) in (list, tuple) and len(value):
         if any(isinstance(row, dict) for row in value):
-            raise _refused(value, at, "its rows are dicts", "a dict of lists: {name: [row[name] for row in rows] for name in rows[0]}")
+            raise _refused(value, at, "its rows are dicts", "a dict of lists: {name: [row[name] for row in rows] for name in rows[0]}, "
+                           "or keep the rows with larder.records")
         column = None if _are_arrays_of_one_shape(value) else _kept_column(value, at)
         if column is not None:
             return column
@@ -184,3 +200,53 @@ def _ragged_numbers(rows, at):
     for array, its_cast in zip(arrays, cast):
         _require_equal(array.tolist(), its_cast.tolist(), at)
     return _kept_column(cast, at)
+
+
+# Frames and series of pandas and polars. A column of numpy is an array; all others take the way through Arrow.
+
+_FRAME_REMEDIES = {"missing": "fill them: it.fillna(...), in polars it.fill_null(...)", "lists": "pad them, or keep the lists in a column of their own",
+                   "values": "convert them to numbers, texts, bytes or lists of numbers; times with a zone to UTC without one"}
+_PLAIN_INDEX = "it.reset_index(), or it.reset_index(drop=True)"
+
+
+def _kind_of_frame(value):
+    """Return "DataFrame" or "Series" for one of pandas or polars, else None."""
+    kind = type(value)
+    library = sys.modules.get(str(kind.__module__).partition(".")[0])
+    is_known = kind.__name__ in ("DataFrame", "Series") and getattr(library, "__name__", None) in ("pandas", "polars")
+    return kind.__name__ if is_known and getattr(library, kind.__name__, None) is kind else None
+
+
+def _frame_columns(frame, at=""):
+    """Return the columns of a frame as series, by name."""
+    names = list(frame.columns)
+    if any(type(name) is not str for name in names) or len(set(names)) < len(names):
+        raise _refused(frame, at, f"its columns are {names[:5]}", "it with a different text as the name of each column")
+    _require_plain_index(frame, at)
+    return {name: frame[name] for name in names}
+
+
+def _require_plain_index(value, at):
+    index = getattr(value, "index", None)  # polars has none
+    if index is not None and not (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)):
+        raise _refused(value, at, "it has an index", _PLAIN_INDEX)
+
+
+def _series_form(series, at):
+    """Return a series as an array, or as the kind of a column and its parts."""
+    _require_plain_index(series, at)
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and (dtype.kind in "biumM" or dtype.kind == "f" and dtype.itemsize <= 8):
+        return series.to_numpy()
+    try:
+        import pyarrow as pa
+    except ImportError as e:
+        raise LarderError(_message("a column of this dtype needs pyarrow", f"{sys.executable} -m pip install pyarrow", column=at, dtype=dtype,
+                                   reason=e)) from e
+    try:
+        column = series.to_arrow() if hasattr(series, "to_arrow") else pa.array(series, from_pandas=True)
+        column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
+        raise _refused(series, at, f"dtype {dtype}: {e}", "numbers, texts, bytes or lists of numbers") from e
+    kind, form = _stored_arrow(at, column, _FRAME_REMEDIES)
+    return form if kind is None else (kind, form)

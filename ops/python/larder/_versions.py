@@ -49,6 +49,9 @@ class _Version:
                                        folder=self.folder, format=manifest["formatVersion"]))
         self.digest = manifest["digest"]
         self.identity = store, name, self.digest
+        publisher = manifest.get("publisher") or {}
+        self.publisher = publisher.get("user") if publisher.get("uid", -1) != -1 else None  # a member of the group; None for the store's owner
+        self.is_loaded = bool(manifest.get("origins"))
         self.shard = manifest.get("shard")  # the digest of the whole dataset; None if this is not a shard
         self.arrays, self.columns = {}, {}
         self.listed = {}  # names as in larder ls: a column replaces its arrays

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from . import _loader
+from ._arrow import _FEATURES, _arrow_lists, _arrow_names, _arrow_table, _no_stored_form, _stored_arrow
 from ._cache import _built
 from ._datasets import Dataset, _restore
-from ._errors import LarderError, NotFound, _bad_input, _message
+from ._errors import LarderError, _message
 from ._store import _stored_name
 
 try:
@@ -33,11 +34,11 @@ except ImportError as e:
 
 __all__ = ["cache", "dataset"]
 
-_FEATURES = "features.json"
 _MOST_OFFSETS = 1 << 20  # number of lists in a chunk; all chunks share the offsets
 _LONGEST = (1 << 31) - 1  # chunk in elements or bytes: offsets of Array2D, Image and the like have 32 bits
-_LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
-_LEFT_OUT = "made.remove_columns"
+_REMEDIES = {what: f"{remedy}, or leave it out: made.remove_columns" for what, remedy in (
+    ("missing", "fill them with map, drop them with filter"), ("lists", "pad them with map"),
+    ("values", "cast_column to numbers, texts or binaries, flatten() structs"))}
 
 
 def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, store: str | os.PathLike[str] | None = None) -> datasets.Dataset:
@@ -61,7 +62,7 @@ def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, sto
     """
     opened = _loader._opened(dataset, store)
     known = _known_features(opened)
-    names = _loader._names(opened, (list(known) or _with_rows(opened)) if columns is None else columns)
+    names = _loader._names(opened, (list(known) or _arrow_names(opened)) if columns is None else columns)
     table = _Shared(_table(opened, names), (opened._open().identity, names))
     found = datasets.Features.from_arrow_schema(table.schema).items()
     features = {name: known[name] if _is_labelled(known.get(name), feature) else feature for name, feature in found}
@@ -123,12 +124,6 @@ def _restore_table(identity, names, steps):
 # From the store to Arrow.
 
 
-def _with_rows(opened):
-    """List arrays, then columns, without indices, which have no rows."""
-    kinds = opened.columns
-    return sorted((name for name in opened if name != _FEATURES and kinds.get(name) != "index"), key=kinds.__contains__)
-
-
 def _known_features(opened):
     return datasets.Features.from_dict(json.loads(opened[_FEATURES].tobytes())) if _FEATURES in opened else {}
 
@@ -143,72 +138,15 @@ def _is_file(feature):
 
 
 def _table(opened, names):
-    columns = {name: _column(opened, name) for name in names}
-    counts = {name: len(column) for name, column in columns.items()}
-    if len(set(counts.values())) > 1:
-        raise ValueError(_message("columns differ in their numbers of rows", "name those that belong together", dataset=opened.name, **counts))
-    return pa.table(columns)
+    return _arrow_table(opened, names, _of_shape, _LONGEST)
 
 
-def _column(opened, name):
-    kind = opened.columns.get(name)
-    if kind == "index":
-        raise NotFound(_message("an index has no rows", f"leave it out, and look keys up with .index({name!r})", dataset=opened.name, column=name))
-    if kind is None:
-        return _array(name, opened[name])
-    column = getattr(opened, kind)(name)
-    offsets = column.offsets
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] > len(column.values) or (offsets[1:] < offsets[:-1]).any():
-        raise _damaged(opened, name)
-    if kind == "ragged":
-        return _ragged(opened, column)
-    return _texts(pa.large_string() if kind == "strings" else pa.large_binary(), np.asarray(offsets), np.asarray(column.values))
-
-
-def _damaged(opened, name):
-    return LarderError(_message("a column is damaged", f"larder reload {opened.name}, or load or compute it again", dataset=opened.name,
-                                column=name))
-
-
-def _texts(kind, offsets, values):
-    """Return texts or binaries in chunks small enough for types with 32-bit offsets. A single chunk uses the store's own offsets."""
-    chunks, start, rows = [], 0, len(offsets) - 1
-    while start < rows:
-        end = max(start + 1, int(np.searchsorted(offsets, offsets[start] + _LONGEST, "right")) - 1)
-        its_offsets = offsets[start:end + 1] - offsets[start] if start else offsets[:end + 1]
-        buffers = [None, pa.py_buffer(its_offsets), pa.py_buffer(values[offsets[start]:offsets[end]])]
-        chunks.append(pa.Array.from_buffers(kind, end - start, buffers))
-        start = end
-    return pa.chunked_array(chunks, kind)
-
-
-def _array(name, array):
-    if array.ndim == 0:
-        raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
-    values, shape = _values(name, array), array.shape[1:]
-    elements = int(np.prod(shape, dtype=np.int64))
-    if 2 <= len(shape) <= 5 and array.dtype.kind in "biuf" and elements <= _LONGEST:
-        return _grid(values, len(array), shape)
-    return _fixed(values, len(array), shape)
-
-
-def _values(name, array):
-    """Return the elements in C order: the memory itself if Arrow has the same form."""
-    flat = np.asarray(array).reshape(-1)  # a copy, unless it already is
-    fixed = {"U": pa.large_string(), "S": pa.large_binary()}.get(flat.dtype.kind)
-    try:
-        return pa.array(flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("=")), fixed)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as e:
-        raise LarderError(_message("Arrow has no such dtype", "leave the array out with columns=, or read it with larder.dataset",
-                                   array=name, dtype=array.dtype, reason=e)) from None
-
-
-def _fixed(values, rows, shape):
-    """Return rows of fixed shape as nested lists of fixed size: they have no offsets."""
-    counts = [rows * int(np.prod(shape[:level], dtype=np.int64)) for level in range(len(shape))]
-    for count, size in zip(reversed(counts), reversed(shape)):
-        values = pa.Array.from_buffers(pa.list_(values.type, size), count, [None], children=[values])
-    return values
+def _of_shape(values, rows, shape):
+    kind = values.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    if 2 <= len(shape) <= 5 and is_number and int(np.prod(shape, dtype=np.int64)) <= _LONGEST:
+        return _grid(values, rows, shape)
+    return _arrow_lists(values, rows, shape)
 
 
 def _grid(values, rows, shape):
@@ -229,22 +167,6 @@ def _grid(values, rows, shape):
     return pa.chunked_array(chunks, kind)
 
 
-def _ragged(opened, column):
-    shapes = np.asarray(column.shapes)
-    if len(shapes) != len(column) or (shapes < 0).any() or (shapes.prod(axis=1) != np.diff(column.offsets)).any():
-        raise _damaged(opened, column.name)
-    values, dimensions = _values(column.name, column.values), shapes.shape[1]
-    if dimensions == 1:
-        return pa.LargeListArray.from_arrays(pa.array(np.asarray(column.offsets)), values)
-    inner = shapes[0, 1:] if len(shapes) else ()
-    if len(inner) and (shapes[:, 1:] == inner).all():  # the dimensions of a row
-        values, dimensions = _fixed(values, int(shapes[:, 0].sum()), tuple(map(int, inner))), 1
-    for level in reversed(range(dimensions)):
-        lengths = np.repeat(shapes[:, level], shapes[:, :level].prod(axis=1))
-        values = pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), values)
-    return values
-
-
 # From Arrow to the store.
 
 
@@ -259,75 +181,15 @@ def _stored(made):
         table = tables.embed_table_storage(table)  # reads files that are only paths
     for name in table.column_names:
         if _stored_name(name) != name:
-            raise _no_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
-        kind, its_parts = _stored_column(name, table[name], made.features[name])
+            raise _no_stored_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
+        column = pc.struct_field(table[name], "bytes") if _is_file(made.features[name]) else table[name]
+        kind, its_parts = _stored_arrow(name, column, _REMEDIES)
         if kind is None:
             arrays[name] = its_parts
             continue
         for part, array in its_parts.items():
             arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
     if _FEATURES in arrays:
-        raise _no_form(_FEATURES, "the name is taken", "rename it: made.rename_column")
+        raise _no_stored_form(_FEATURES, "the name is taken", "rename it: made.rename_column")
     arrays[_FEATURES] = np.frombuffer(json.dumps(made.features.to_dict()).encode(), np.uint8)
     return arrays, parts
-
-
-def _no_form(name, reason, remedy):
-    return _bad_input(_message("the store cannot contain a column", remedy, column=name, reason=reason))
-
-
-def _stored_column(name, column, feature):
-    """Return the kind of a column and its parts, or None and the array itself."""
-    if _is_file(feature):
-        column = pc.struct_field(column, "bytes")
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "strings", _stored_texts("bytes", name, column.cast(pa.large_string()))
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()))
-    pieces = [_stored_numbers(name, chunk) for chunk in column.chunks] or [_stored_numbers(name, column.combine_chunks())]
-    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # large lists, because 32-bit offsets may not be enough for all chunks
-    values, shapes = values[0] if len(pieces) == 1 else np.concatenate(values), np.concatenate(shapes)
-    if None not in sizes[0]:
-        return None, values.reshape(len(column), *sizes[0])
-    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64), "shapes": shapes}
-
-
-def _stored_numbers(name, array):
-    """Return the values of numbers or of nested lists of them, the shape of each row, and the common sizes, or None."""
-    known = ()
-    if isinstance(array.type, pa.ExtensionType):
-        known, array = getattr(array.type, "shape", ()), array.storage
-    shapes, sizes, counts = np.empty((len(array), 0), np.int64), (), np.ones(len(array), np.int64)
-    _require_all(name, array)
-    while any(is_kind(array.type) for is_kind in _LISTS):
-        sizes += known[len(sizes)] if known else array.type.list_size if pa.types.is_fixed_size_list(array.type) else None,
-        lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
-        size, some = np.zeros(len(counts), np.int64), counts > 0
-        size[some] = lengths[(np.cumsum(counts) - counts)[some]]
-        if (np.repeat(size, counts) != lengths).any():
-            raise _no_form(name, "lists of one row differ in their lengths", f"pad them with map, or leave it out: {_LEFT_OUT}")
-        shapes, counts = np.column_stack([shapes, size]), counts * size  # product of the sizes within a row
-        array = array.flatten()
-        _require_all(name, array)
-    kind = array.type
-    if not pa.types.is_primitive(kind) or getattr(kind, "tz", None) is not None or pa.types.is_time(kind):
-        raise _no_form(name, f"its values are {kind}", "cast_column to numbers, texts or binaries, flatten() structs, or leave it out: "
-                       f"{_LEFT_OUT}")
-    return array.to_numpy(zero_copy_only=False), shapes, sizes
-
-
-def _require_all(name, column):
-    if column.null_count:
-        raise _no_form(name, f"{column.null_count} values are None", f"fill them with map, drop them with filter, or leave it out: {_LEFT_OUT}")
-
-
-def _stored_texts(part, name, column):
-    _require_all(name, column)
-    array = column.combine_chunks()
-    _, offsets, data = array.buffers()
-    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
-    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}

@@ -260,6 +260,8 @@ class Loader(_loader.Loader, data.IterableDataset):
         for source in self._sources:
             _require_dtype(source.dtype)
         self._pins = torch.cuda.is_available() if pin_memory is None else pin_memory
+        if self._pins:
+            self._together = 1  # slices of one tensor would share its storage, which torch.save writes whole
 
     def __iter__(self) -> Iterator[Any]:
         worker = data.get_worker_info()
@@ -278,11 +280,14 @@ class _TensorGatherer(_loader._Gatherer):
 
 
 class _PinningGatherer(_loader._Gatherer):
-    def _fill(self, batch, rows, size):
+    def _gathered(self, rows, size):
+        arrays = []
         for source in self._sources:
             like = torch.from_numpy(np.empty(0, source.dtype))
-            batch[source.name] = out = torch.empty((size, *source.shape), dtype=like.dtype, pin_memory=True)
+            out = torch.empty((size, *source.shape), dtype=like.dtype, pin_memory=True)
             source.gather(rows, out.numpy())
+            arrays.append((source.name, out))
+        return arrays
 
 
 for _public in Loader, Rows, tensor:

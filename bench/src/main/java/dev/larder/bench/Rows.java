@@ -13,7 +13,7 @@ public final class Rows {
         System.out.println(GSON.toJson(row));
     }
 
-    /** Rounds to so many decimal places. */
+    /** Rounds to this many decimal places. */
     public static double rounded(double value, int places) {
         double power = Math.pow(10, places);
         return Math.round(value * power) / power;

@@ -58,35 +58,37 @@ final class RowExtents {
     }
 
     long byteSize(long row) {
-        return (end(row) - begin(row)) * itemSize;
+        return byteSize(row, begin(row));
+    }
+
+    private long byteSize(long row, long begin) {
+        return (offset(row + 1, begin) - begin) * itemSize;
     }
 
     /** Returns a window on a row's bytes, without copying. */
     DirectBuffer window(long row) {
-        long begin = begin(row);
-        int length = intLength(row, begin);
-        values.requireOpen();
-        return new ViewBuffer(values, values.base() + begin * itemSize, length);
+        ViewBuffer window = new ViewBuffer();
+        window(row, Long.MAX_VALUE, window);
+        return window;
     }
 
     /** Points a window at the first bytes of a row, at most {@code atMostBytes}. Allocates nothing. */
     void window(long row, long atMostBytes, ViewBuffer window) {
         long begin = begin(row);
-        boolean cut = atMostBytes <= Integer.MAX_VALUE && atMostBytes < byteSize(row);
-        int length = cut ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
+        int length = length(row, begin, atMostBytes);
         values.requireOpen();
         window.point(values, values.base() + begin * itemSize, length);
     }
 
     /** Copies a row's bytes and returns their number. Allocates nothing. */
     int copy(long row, MutableDirectBuffer target, int targetOffset) {
-        return copy(row, Integer.MAX_VALUE, target, targetOffset);
+        return copy(row, Long.MAX_VALUE, target, targetOffset);
     }
 
     /** Copies the first bytes of a row, at most {@code atMostBytes}, and returns their number. Allocates nothing. */
     int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         long begin = begin(row);
-        int length = atMostBytes < byteSize(row) ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
+        int length = length(row, begin, atMostBytes);
         Targets.requireWritable(target, targetOffset, length);
         Targets.copy(values.base() + begin * itemSize, target, targetOffset, length);
         values.requireOpen();
@@ -96,14 +98,14 @@ final class RowExtents {
     /** Returns a row's bytes on the heap. */
     byte[] bytes(long row) {
         long begin = begin(row);
-        byte[] bytes = new byte[intLength(row, begin)];
+        byte[] bytes = new byte[length(row, begin, Long.MAX_VALUE)];
         Targets.copy(values.base() + begin * itemSize, new UnsafeBuffer(bytes), 0, bytes.length);
         values.requireOpen();
         return bytes;
     }
 
-    private int intLength(long row, long begin) {
-        long length = (end(row, begin) - begin) * itemSize;
+    private int length(long row, long begin, long atMostBytes) {
+        long length = Math.min(Math.max(0, atMostBytes), byteSize(row, begin));
         if (length > Integer.MAX_VALUE) {
             throw new UnsupportedOperationException("row is longer than a DirectBuffer can be: column=" + column
                     + " row=" + row + " bytes=" + length + " limit=" + Integer.MAX_VALUE);
@@ -115,14 +117,6 @@ final class RowExtents {
     long begin(long row) {
         Objects.checkIndex(row, rows);
         return offset(row, 0);
-    }
-
-    private long end(long row) {
-        return end(row, begin(row));
-    }
-
-    private long end(long row, long begin) {
-        return offset(row + 1, begin);
     }
 
     private long offset(long number, long least) {

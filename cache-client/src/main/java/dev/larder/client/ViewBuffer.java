@@ -30,10 +30,6 @@ public final class ViewBuffer implements DirectBuffer {
     /** Creates an empty window. */
     public ViewBuffer() {}
 
-    ViewBuffer(ArrayView view, long address, int capacity) {
-        point(view, address, capacity);
-    }
-
     /** Points the window at a part of an array that the caller has checked. Allocates nothing. */
     void point(ArrayView newView, long newAddress, int newCapacity) {
         view = newView;

@@ -33,7 +33,7 @@ final class FanOutBenchmark {
         this.batch = batch;
         this.array = array;
         this.byteSize = batch.array(0).byteSize();
-        this.batches = (long) (seconds * 4e9 / (byteSize + 20_000)); // take about so many seconds
+        this.batches = (long) (seconds * 4e9 / (byteSize + 20_000)); // they take about this time
     }
 
     /** Arguments: the store, the dataset, the seconds for each measurement and the arrays. */

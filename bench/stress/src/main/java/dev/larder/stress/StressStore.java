@@ -65,7 +65,7 @@ final class StressStore {
         return larder.dataset(dataset);
     }
 
-    /** Publishes an array of so many integers, all of them the number of the version. */
+    /** Publishes an array of this many integers, each equal to the number of the version. */
     PublishedVersion publish(String dataset, int integers) {
         long number = numbers.incrementAndGet();
         NpyHeader header = NpyHeader.of(Dtype.parse("<i4"), Order.C, integers);

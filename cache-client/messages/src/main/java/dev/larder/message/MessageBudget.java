@@ -20,7 +20,7 @@ public final class MessageBudget {
         }
     }
 
-    /** Takes bytes; false if there are not so many. */
+    /** Takes bytes; returns false if too few are left. */
     public boolean tryTake(long bytes) {
         long free = freeBytes.get();
         while (free >= bytes) {

@@ -50,7 +50,7 @@ public final class MessageReader {
         this.maxBytes = maxBytes;
     }
 
-    /** Returns the memory to the budget. Bytes that were read and not taken are lost. */
+    /** Returns the memory to the budget. Loses the bytes of its buffer. */
     public void release() {
         buffer = NONE;
         start = 0;
@@ -140,7 +140,7 @@ public final class MessageReader {
         return null;
     }
 
-    /** Returns the first bytes that were read and not taken, at most so many. */
+    /** Returns the first unread bytes of the buffer, at most this many. */
     public byte[] beginning(int most) {
         byte[] bytes = new byte[Math.min(most, buffer.position() - start)];
         buffer.get(start, bytes);

@@ -25,7 +25,7 @@ public final class Remedy {
         return "larder reload " + dataset + ", or load or compute it again";
     }
 
-    /** For files in the folder of a version, which is in the folder of its dataset. */
+    /** For damaged or missing files in the folder of a version. The folder above it has the name of the dataset. */
     public static String reload(@Nullable Path version) {
         Path dataset = version == null ? null : version.getParent();
         return reload(dataset == null ? "DATASET" : String.valueOf(dataset.getFileName()));

@@ -75,7 +75,7 @@ package dev.larder.internal.layout;
  * <p><b>A consumer</b> takes the flock of a page; writes ticket 0, then finished and check, then its ticket; full fence; reads claimed.
  * Batches before claimed − slot count may be gone, so it begins at that batch or a later one. If its first batch is later than the
  * finished that it wrote, it writes finished again and reads claimed again. It reads batch q when published is above q. A batch is valid
- * only if the slot's sequence was 2q + 2 both before and after the read. To go on to the next batch, it writes finished q + 1. To leave,
+ * only if the slot's sequence was 2q + 2 both before and after the read. To release the batch, it writes finished q + 1. To leave,
  * it writes ticket 0. If it finds its ticket dropped, the producer no longer waits for it.
  */
 public final class RingDescriptor {

@@ -195,11 +195,6 @@ public final class RowsDescriptor {
         return name + "." + key.substring(0, Math.min(KEY_DIGITS, key.length()));
     }
 
-    /** Returns dimensions in the form of a key. */
-    public static String shapeText(long[] shape) {
-        return Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(","));
-    }
-
     /** Splits the text of a header into its lines. */
     public static Map<String, String> lines(byte[] text) {
         Map<String, String> lines = new LinkedHashMap<>();

@@ -53,9 +53,6 @@ public interface InterProcess {
      */
     int makeSealedMemory(String label, long byteSize);
 
-    /** Opens the file of a descriptor of this process again, so that the locks of the two are separate. The caller closes both. */
-    int reopen(int descriptor);
-
     /** Listens at a new Unix-domain socket. Only its owner can connect. The caller closes the descriptor. */
     int listen(Path socket);
 

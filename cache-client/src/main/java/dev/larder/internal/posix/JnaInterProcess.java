@@ -177,11 +177,6 @@ final class JnaInterProcess implements InterProcess {
     }
 
     @Override
-    public int reopen(int descriptor) {
-        return JnaPosix.open(Path.of("/proc/self/fd/" + descriptor), LibC.O_RDWR | LibC.O_CLOEXEC, 0);
-    }
-
-    @Override
     public int listen(Path socket) {
         int descriptor = newSocket();
         try {

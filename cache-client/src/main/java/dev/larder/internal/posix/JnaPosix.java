@@ -340,11 +340,6 @@ final class JnaPosix implements Posix {
     }
 
     @Override
-    public int groupId() {
-        return LibC.getgid();
-    }
-
-    @Override
     public List<Integer> groupIds() {
         int[] supplementary = new int[LibC.getgroups(0, new int[0])];
         int count = LibC.getgroups(supplementary.length, supplementary);

@@ -139,8 +139,6 @@ final class LibC {
 
     static native int getuid();
 
-    static native int getgid();
-
     static native int getegid();
 
     static native int getgroups(int count, int[] groups);

@@ -95,9 +95,6 @@ public interface Posix {
     /** Returns the user id of this process. */
     int userId();
 
-    /** Returns the group id of this process. */
-    int groupId();
-
     /** Returns all groups of this process, its primary group first. */
     List<Integer> groupIds();
 

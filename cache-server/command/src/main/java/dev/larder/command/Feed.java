@@ -125,7 +125,7 @@ final class Feed implements Callable<Integer> {
             paramLabel = "A..B",
             defaultValue = "0",
             converter = EpochRange.Converter.class,
-            description = "The epochs from A to B, with B; A.. goes on until it is ended (default: 0).")
+            description = "The epochs from A to B, including B; A.. continues until it is stopped (default: 0).")
     EpochRange epochs;
 
     @Option(
@@ -147,7 +147,7 @@ final class Feed implements Callable<Integer> {
             defaultValue = "block",
             description =
                     "What happens when a trainer is behind by all slots: block (default) waits for it, up to --timeout;"
-                            + " drop goes on without it after --patience.")
+                            + " drop continues without it after --patience.")
     SlowConsumer onSlow;
 
     @Option(

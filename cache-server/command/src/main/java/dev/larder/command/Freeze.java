@@ -16,7 +16,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "freeze",
         description = {
-            "Make a dataset of computed rows: a version that nobody can change, for all who may read the store.",
+            "Make a dataset of computed rows: a version that never changes, for all users of the store.",
             "All rows have to be computed; their checksums are compared while they are copied. The rows stay as well,"
                     + " until larder evict, or until their room is needed."
         })

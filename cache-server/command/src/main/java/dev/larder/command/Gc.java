@@ -57,7 +57,7 @@ final class Gc implements Callable<Integer> {
     @Override
     public Integer call() {
         if (folder != null && !Files.isDirectory(folder)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "no such folder to look for stores in")
+            throw Failure.of(ErrorCode.BAD_INPUT, "the folder does not exist")
                     .with("under", folder)
                     .remedy("name the folder that has the stores");
         }

@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
         },
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
-    /** The exit codes of a launch that went well, or that was stopped. */
+    /** The exit codes of a launch that succeeded or was stopped. */
     private static final Set<Integer> IN_ORDER = Set.of(0, 130, 143);
 
     /** The end of a launch is the end of its ranks; a year is as good as for ever. */

@@ -55,7 +55,7 @@ class GcTest {
         Answer answer = Answer.of("gc", "--under", "/no/such/folder");
 
         assertThat(answer.code()).isEqualTo(6);
-        assertThat(answer.err()).contains("no such folder to look for stores in: under=/no/such/folder");
+        assertThat(answer.err()).contains("the folder does not exist: under=/no/such/folder");
     }
 
     @Test
@@ -140,17 +140,18 @@ class GcTest {
     void whatIsStillReadIsUnlinkedTooAndToldWithItsReaders() throws Exception {
         leave(store);
         Process reader = Samples.reader(store.resolve("data/v/1/lease"));
+        try {
+            JsonObject removed = only(gc("--json"));
 
-        JsonObject removed = only(gc("--json"));
-
-        assertThat(removed.get("leased").getAsJsonArray()).hasToString("[\"v/1\"]");
-        assertThat(removed.get("pids").getAsJsonArray()).hasToString("[" + reader.pid() + "]");
-        assertThat(removed.get("heldUntilExit").getAsLong())
-                .isBetween(10_000L, removed.get("bytes").getAsLong());
-        assertThat(store).doesNotExist();
-        assertThat(reader.isAlive()).isTrue();
-        reader.destroy();
-        reader.waitFor();
+            assertThat(removed.get("leased").getAsJsonArray()).hasToString("[\"v/1\"]");
+            assertThat(removed.get("pids").getAsJsonArray()).hasToString("[" + reader.pid() + "]");
+            assertThat(removed.get("heldUntilExit").getAsLong())
+                    .isBetween(10_000L, removed.get("bytes").getAsLong());
+            assertThat(store).doesNotExist();
+            assertThat(reader.isAlive()).isTrue();
+        } finally {
+            reader.destroyForcibly().waitFor();
+        }
     }
 
     @Test

@@ -80,6 +80,11 @@ class PythonTest {
     }
 
     @Test
+    void recordsAreStoredOnceAndReadOnlyFromAStoreOfOnesOwn() throws Exception {
+        PythonModules.requirePassed("python3", "test_records", folder, Map.of());
+    }
+
+    @Test
     void pythonReadsAlignedFilesOffsetsBeyondFourGibAndDatasetsWithoutRows() throws Exception {
         PythonModules.requirePassed("python3", "test_sizes", folder, Map.of());
     }
@@ -94,6 +99,12 @@ class PythonTest {
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void otherLibrariesUseArraysWhereTheyAreThere(String python) throws Exception {
         PythonModules.requirePassed(python, "test_frameworks", folder, Map.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void framesOfPandasAndPolarsLieInTheStoreWhereTheyAreThere(String python) throws Exception {
+        PythonModules.requirePassed(python, "test_frames", folder, Map.of());
     }
 
     @Tag("slow")
@@ -127,10 +138,11 @@ class PythonTest {
                 "test_calls",
                 "test_keys",
                 "test_rows",
+                "test_records",
                 "test_batches",
                 "test_sizes"
             })
     void thePythonOfTheSystemPassesThemToo(String module) throws Exception {
-        PythonModules.requirePassed("/usr/bin/python3", module, folder, Map.of());
+        PythonModules.requirePassed("/usr/bin/python3", module, folder, Map.of("LARDER_TEST_PAIRS", "10000"));
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The clients that want to build a dataset. One client has the turn; the others wait and receive its progress. If the builder fails or
+ * The clients that want to build a dataset. One client builds; the others wait and receive its progress. If the builder fails or
  * dies, the next client takes over. Thread-safe; waiting costs no thread.
  */
 final class BuildQueue {

@@ -139,11 +139,6 @@ public final class Overview {
         return started;
     }
 
-    /** Returns the space of rings and regions, in bytes. */
-    public long sharedBytes() {
-        return store.sharedBytes();
-    }
-
     /** Returns the value of a counter. */
     public long count(Counter counter) {
         return counters.value(counter);

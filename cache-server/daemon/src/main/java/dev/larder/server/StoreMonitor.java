@@ -25,7 +25,7 @@ final class StoreMonitor {
     /** The longest pause while the store cannot be restored; each attempt is reported. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-    /** Every so many samples of leases, every file is checked. */
+    /** The number of samples of leases between two checks of all files. */
     private static final int SAMPLES_PER_CHECK = 10;
 
     /** Sampling takes at most one part in this many of a processor's time. */

@@ -35,7 +35,7 @@ final class AdmissionRules {
             return new Objection(text, null, false);
         }
 
-        /** Returns whether the node replaces its rival, which was silent for so long. */
+        /** Returns whether the node replaces its rival, which was silent for this time. */
         boolean isReplacedAfter(long patienceNanos) {
             return rival != null && isReplacement && System.nanoTime() - rival.heardNanos() > patienceNanos;
         }
@@ -47,7 +47,7 @@ final class AdmissionRules {
                 + " rdzvId=" + runName + "; " + OWN_RUN;
     }
 
-    /** Returns the objection to a node in a run of so many places; null if there is none. */
+    /** Returns the objection to a node in a run with this many places; null if there is none. */
     static @Nullable Objection to(RunNode caller, Message.Hello leader, Collection<RunNode> members, int places) {
         Message.Hello hello = caller.hello();
         if (!hello.runName().equals(leader.runName())) {

@@ -42,6 +42,11 @@ final class ContestedCallers {
         callers.removeIf(waiting -> waiting.member == caller);
     }
 
+    /** Ends their links. */
+    void hangUp() {
+        callers.forEach(caller -> caller.member.hangUp());
+    }
+
     /** Returns the time until the next decision. */
     long nextNanos() {
         return callers.isEmpty() ? Long.MAX_VALUE : Math.max(1, patienceNanos / 10);

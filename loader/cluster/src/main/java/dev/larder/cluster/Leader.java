@@ -455,6 +455,7 @@ final class Leader implements AutoCloseable {
             caller.tell(farewell(caller, end));
             return;
         }
+        caller.reassure(options.times().heartbeat());
         boolean isOwn = caller.hello().token().equals(token);
         RunNode leader = isOwn ? caller : own;
         if (leader == null) {
@@ -471,7 +472,7 @@ final class Leader implements AutoCloseable {
             return;
         }
         own = leader;
-        caller.seat(options.times().heartbeat());
+        caller.seat();
         members.add(caller);
         caller.tell(new Message.Seated(round != null, leader.hello().host()));
         if (round != null) {
@@ -565,6 +566,7 @@ final class Leader implements AutoCloseable {
             handle(next(patience));
         }
         members.forEach(member -> member.hangUp());
+        contested.hangUp();
     }
 
     /** Waits until all nodes have the end of the run. */

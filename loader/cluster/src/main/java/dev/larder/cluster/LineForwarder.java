@@ -46,7 +46,7 @@ final class LineForwarder implements AutoCloseable {
     private boolean isTaking;
     private boolean isClosed;
 
-    /** {@code leftOut} returns the line that reports so many dropped lines. */
+    /** Forwards lines; {@code leftOut} returns a line that reports the number of dropped lines. */
     LineForwarder(Taker taker, Function<Long, String> leftOut) {
         this.taker = taker;
         this.leftOut = leftOut;

@@ -86,11 +86,11 @@ sealed interface Message {
     /**
      * A node's ranks have all ended.
      *
-     * @param exitCode of the first that failed, as the next ones
+     * @param exitCode the exit code of the first rank that failed; the next three values also belong to it
      * @param isFinal whether a restart would not help
-     * @param ageNanos since it failed
-     * @param what for people
-     * @param lines its last ones
+     * @param ageNanos the time since its failure
+     * @param what its failure, for users
+     * @param lines its last lines
      */
     record Over(int round, Outcome outcome, int exitCode, boolean isFinal, long ageNanos, String what, String lines)
             implements Message {

@@ -49,7 +49,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Starts to meet the other nodes, and returns at once. */
+    /** Starts to meet the other nodes. Does not wait. */
     public static NodeLaunch start(NodeOptions options, NodeListener listener) {
         NodeLaunch launch = new NodeLaunch(options, listener);
         launch.thread.start();
@@ -66,7 +66,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         try {
             return result.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw Failure.of(ErrorCode.DEADLINE, "the run goes on")
+            throw Failure.of(ErrorCode.DEADLINE, "the run has not ended in time")
                     .with("waited", timeout)
                     .remedy("wait longer, or stop it");
         } catch (InterruptedException e) {

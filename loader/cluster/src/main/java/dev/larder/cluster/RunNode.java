@@ -16,6 +16,7 @@ final class RunNode {
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
     private volatile @Nullable Outbox<Message> outbox;
+    private boolean isSeated;
     private boolean hasTakenPart;
     private volatile long heardNanos = System.nanoTime();
     private Message.@Nullable OfData data;
@@ -75,12 +76,19 @@ final class RunNode {
     }
 
     boolean isSeated() {
-        return outbox != null;
+        return isSeated;
     }
 
-    /** Admits it, and sends it signs of life from now on. */
-    void seat(Duration pause) {
-        outbox = new Outbox<>(link, pause, new Message.Ping());
+    /** Sends it signs of life from now on: it may wait for a place as long as it may wait for such a sign. */
+    void reassure(Duration pause) {
+        if (outbox == null) {
+            outbox = new Outbox<>(link, pause, new Message.Ping());
+        }
+    }
+
+    /** Admits it. */
+    void seat() {
+        isSeated = true;
     }
 
     /** Ends the link. */
@@ -145,7 +153,7 @@ final class RunNode {
     /** Sends a message. The leader does not wait until an admitted node reads it. */
     void tell(Message message) {
         Outbox<Message> sending = outbox;
-        if (sending != null) {
+        if (isSeated && sending != null) {
             sending.send(message);
             return;
         }

@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.cluster.Nodes.Node;
 import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.Link;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.time.Deadline;
 import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -270,22 +272,10 @@ class NodeLaunchTest {
     @Test
     void aNodeThatComesBackInTimeTakesItsPlaceAgain() throws IOException {
         nodes.of("2:2", 1, SLEEPS);
-        NodeOptions patient = nodes.options(0);
         NodeOptions.Times times =
                 new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(1));
         try (Wire wire = new Wire(nodes.port())) {
-            Node leader = nodes.start(new NodeOptions(
-                    "run",
-                    patient.endpoint(),
-                    0,
-                    2,
-                    2,
-                    Nodes.SECRET,
-                    patient.store(),
-                    patient.plan(),
-                    times,
-                    true,
-                    null));
+            Node leader = nodes.start(within(times, nodes.options(0)));
             Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
             awaitLines(other, 1, "up 1 2 0");
             wire.cut();
@@ -376,6 +366,21 @@ class NodeLaunchTest {
             assertThat(leader.said()).anyMatch(text -> text.contains("cause=silent for 3 s"));
             extra.launch().interrupt();
             assertThat(leader.join().exitCode()).isEqualTo(130);
+        }
+    }
+
+    @Test
+    void aLauncherThatWaitsForAPlaceHearsThatTheLeaderLives() throws IOException, InterruptedException {
+        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(5));
+        try (Wire wire = new Wire(nodes.port())) {
+            nodes.start(0);
+            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.silence();
+
+            try (Link<Message> caller = new LeaderCall(extra()).connect("", Deadline.after(Nodes.PATIENCE))) {
+                assertThat(caller.receive()).isEqualTo(new Message.Ping());
+            }
         }
     }
 

@@ -269,7 +269,7 @@ public final class Field {
      * processes and later runs read it: see {@link dev.larder.client.ComputedRows}. Batches have the same bytes with and without it. It
      * needs a daemon, and memory for all rows, when the loader is built. Rows of another version of the dataset, of other steps, or of
      * another image decoder are stored separately. Texts, files, images and ragged rows first need a step that turns them into rows of
-     * one shape, such as {@code decode} with {@code resize}, and is not random. Not with {@code map} before the first random step: see
+     * one shape, such as {@code decode} with {@code resize}, and is not random. If there is a {@code map} before the first random step, use
      * {@link #computed(String, String)}.
      */
     public Field computed(String newName) {

@@ -73,10 +73,6 @@ final class GroupControl {
         return step;
     }
 
-    long callNumber() {
-        return callNumber;
-    }
-
     /** Sets the next call of this rank; the others see it with its next step. */
     void beginCall(long kind, long byteSize) {
         if (closing) {

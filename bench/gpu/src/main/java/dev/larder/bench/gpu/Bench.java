@@ -12,10 +12,10 @@ import dev.larder.loader.transform.Transform;
 import java.util.Optional;
 
 /**
- * What every part of the check works with.
+ * The device, the store and the report that all parts of the check use.
  *
- * @param device open, for what goes below loaders
- * @param cuda the driver's own copies, where there are any
+ * @param device an open device, for parts that use no loader
+ * @param cuda the CUDA driver, if there is one
  */
 record Bench(
         DeviceBackend device,
@@ -25,13 +25,13 @@ record Bench(
         Scale scale,
         Limits limits,
         Report report) {
-    /** Bytes to half-precision floats, as trainers of pictures want them. */
+    /** Converts bytes to half-precision floats, as training on images does. */
     static final Transform TO_HALF = new Transform().toFloat().cast("<f2");
 
-    /** What {@link #TO_HALF} reads and writes for a stored byte. */
+    /** The bytes that {@link #TO_HALF} reads and writes for each stored byte. */
     static final int MOVED_BYTES = 3;
 
-    /** The rows whose targets are set: a small picture, and two of the usual sizes. */
+    /** The row sizes with targets: a small image, and two common sizes. */
     static final int[] LARGE_ROWS = {3_072, 76_800, 150_528};
 
     private static final int MOST_THREADS = 10;
@@ -40,12 +40,12 @@ record Bench(
         return device.info();
     }
 
-    /** Tells whether targets for a GPU of NVIDIA count here. */
+    /** Returns whether targets for an NVIDIA GPU apply to this device. */
     boolean isNvidia() {
         return info().kind().equals("gpu") && info().platform().contains("NVIDIA");
     }
 
-    /** Returns how many threads gather: as many as there are processors, less those for uploading and consuming. */
+    /** Returns the number of gather threads: one for each processor, except two for uploads and the consumer. */
     static int threads() {
         return Math.max(1, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() - 2));
     }
@@ -54,7 +54,7 @@ record Bench(
         return OpenClDevice.of(info());
     }
 
-    /** Describes a loader of shuffled rows. */
+    /** Returns a builder for a loader of shuffled rows. */
     static LoaderBuilder loader(Dataset dataset, int batch, Transform transform) {
         return Loader.over(dataset)
                 .arrays(SyntheticStore.ARRAY)

@@ -17,9 +17,9 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What batches on a device cost the host beyond those that stay there: processor time, garbage, threads, and waiting. */
+/** Measures the extra cost of device batches on the host: processor time, garbage, threads and waits. */
 final class CostPart {
-    /** Some systems count processor time in steps of 10 ms. */
+    /** Long enough for systems that count processor time in steps of 10 ms. */
     private static final Duration WAIT = Duration.ofSeconds(4);
 
     private static final String PART = "host cost";
@@ -37,12 +37,12 @@ final class CostPart {
     private CostPart() {}
 
     /**
-     * What was used for a batch.
+     * The cost of a batch.
      *
-     * @param handlingUs processor time of the threads that hand batches on: not of those that gather
-     * @param gatheringUs processor time of the threads that gather
-     * @param garbageBytes what all threads of Java together allocated
-     * @param wallUs how long it took
+     * @param handlingUs the processor time of the consumer and the loader's threads, except gather threads
+     * @param gatheringUs the processor time of the gather threads
+     * @param garbageBytes the bytes that all these threads allocated on the heap
+     * @param wallUs the elapsed time
      */
     private record Cost(double handlingUs, double gatheringUs, double garbageBytes, double wallUs) {
         static Cost now() {
@@ -131,8 +131,8 @@ final class CostPart {
         String batch = mode + ", 256 x 3 KB, ";
         bench.report()
                 .add(Measurement.of(PART, batch + "by the clock", cost.wallUs, "us")
-                        .beside(host.wallUs, "the host's batches"));
-        bench.report().add(Measurement.of(PART, batch + "handing on", cost.handlingUs, "us"));
+                        .beside(host.wallUs, "host batches"));
+        bench.report().add(Measurement.of(PART, batch + "handling", cost.handlingUs, "us"));
         bench.report().add(Measurement.of(PART, batch + "gathering", cost.gatheringUs, "us"));
     }
 
@@ -141,7 +141,7 @@ final class CostPart {
         bench.report()
                 .add(Measurement.of(PART, batch + "extra processor time", cost.handlingUs - host.handlingUs, "us")
                         .atMost(MOST_EXTRA_US, true)
-                        .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
+                        .noted("consumer, upload and retire threads, less the consumer of host batches"));
         bench.report()
                 .add(Measurement.of(PART, batch + "garbage", cost.garbageBytes, "B")
                         .atMost(MOST_GARBAGE_BYTES, true));
@@ -165,7 +165,7 @@ final class CostPart {
                         more.isEmpty() ? "" : "found " + more));
     }
 
-    /** The consumer's queue stands still, so that all of the loader waits, and its consumer with it. */
+    /** Blocks the consumer's queue, so that the loader and its consumer wait. */
     private static void waiting(Bench bench, LoaderBuilder builder) {
         Duration wait = WAIT;
         try (Loader loader = builder.device(bench.chosen())
@@ -180,14 +180,14 @@ final class CostPart {
             try {
                 batches.next();
                 batch = batches.next();
-                await(batch, bench.scale().each()); // until the gather threads have filled all slots
+                await(batch, bench.scale().each()); // meanwhile the gather threads fill all slots
                 share = share(batch, wait);
             } finally {
                 gate.open();
             }
             batch.await(Duration.ofSeconds(20));
             bench.report()
-                    .add(Measurement.of(PART, "all waiting for a queue that stands still", share, "% core")
+                    .add(Measurement.of(PART, "all waiting for a blocked queue", share, "% core")
                             .atMost(MOST_WAITING_SHARE, true)
                             .noted("processor time of the process over " + wait.toMillis() + " ms"));
         }
@@ -203,7 +203,7 @@ final class CostPart {
     private static void await(Batch batch, Duration limit) {
         try {
             batch.await(limit);
-            throw new IllegalStateException("the batch is complete although the queue stands still");
+            throw new IllegalStateException("the batch is complete although its queue is blocked");
         } catch (LarderException e) {
             if (e.code() != ErrorCode.DEADLINE) {
                 throw e;
@@ -211,9 +211,9 @@ final class CostPart {
         }
     }
 
-    /** The device is busy with long uploads, and this thread waits for them. */
+    /** Starts long uploads, and waits for them in this thread. */
     private static void busy(Bench bench) {
-        String what = "waiting for a device that is busy";
+        String what = "waiting for a busy device";
         if (bench.info().kind().equals("cpu")) {
             bench.report().add(Measurement.notApplicable(PART, what, "the device is the processor"));
             return;
@@ -236,7 +236,7 @@ final class CostPart {
             bench.report()
                     .add(Measurement.of(PART, what, share, "% core")
                             .atMost(MOST_WAITING_SHARE, bench.isNvidia())
-                            .noted("processor time of the process, giving the uploads included"));
+                            .noted("processor time of the process, including the calls for the uploads"));
         }
     }
 }

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The first device of the CUDA driver, and its own copies: the limit that others are held against. One thread uses it. */
+/** Copies with the CUDA driver alone, on its first device. Their speed is the limit for other copies. Not thread-safe. */
 final class Cuda implements AutoCloseable {
-    /** Of {@code cuMemHostRegister}: for all contexts, and memory that the host only reads. */
+    /** Flags of {@code cuMemHostRegister}: for all contexts, and for memory that the device only reads. */
     static final int PORTABLE_READ_ONLY = 1 | 8;
 
     static final int PORTABLE = 1;
@@ -41,7 +41,7 @@ final class Cuda implements AutoCloseable {
         this.stream = created[0];
     }
 
-    /** Loads the driver; tells the reason where there is none or it has no device. */
+    /** Loads the driver; reports the reason if there is no driver or no device. */
     static Optional<Cuda> open(Report report) {
         try {
             return Optional.of(new Cuda(NativeLibrary.getInstance(LIBRARY)));
@@ -74,7 +74,7 @@ final class Cuda implements AutoCloseable {
         return call("cuDeviceGetAttribute", value, number, device) == 0 ? value[0] : -1;
     }
 
-    /** Allocates memory of the device, until {@link #free}. */
+    /** Allocates device memory until {@link #free}. */
     long allocateDevice(long byteSize) {
         long[] address = new long[1];
         require("cuMemAlloc_v2", address, byteSize);
@@ -82,7 +82,7 @@ final class Cuda implements AutoCloseable {
         return address[0];
     }
 
-    /** Allocates locked memory of the host, filled with some bytes, until {@link #free}. */
+    /** Allocates locked host memory until {@link #free}, and fills it. */
     long allocateHost(long byteSize) {
         long[] address = new long[1];
         require("cuMemHostAlloc", address, byteSize, PORTABLE);
@@ -94,13 +94,13 @@ final class Cuda implements AutoCloseable {
         return address[0];
     }
 
-    /** Gives back all that was allocated. */
+    /** Frees all memory that was allocated here. */
     void free() {
         frees.forEach(Runnable::run);
         frees.clear();
     }
 
-    /** Copies to the device so often, and waits until that is done. */
+    /** Copies to the device this many times, and waits for the last copy. */
     void upload(long to, long from, long byteSize, int times) {
         for (int i = 0; i < times; i++) {
             require("cuMemcpyHtoDAsync_v2", to, from, byteSize, stream);
@@ -108,7 +108,7 @@ final class Cuda implements AutoCloseable {
         require("cuStreamSynchronize", stream);
     }
 
-    /** Copies within the device so often, and waits until that is done. */
+    /** Copies within the device this many times, and waits for the last copy. */
     void copy(long to, long from, long byteSize, int times) {
         for (int i = 0; i < times; i++) {
             require("cuMemcpyDtoDAsync_v2", to, from, byteSize, stream);
@@ -116,7 +116,7 @@ final class Cuda implements AutoCloseable {
         require("cuStreamSynchronize", stream);
     }
 
-    /** Locks pages of the host; returns the driver's result, 0 for success. */
+    /** Locks host pages; returns the driver's result, 0 for success. */
     int register(long address, long byteSize, int flags) {
         return call("cuMemHostRegister_v2", address, byteSize, flags);
     }

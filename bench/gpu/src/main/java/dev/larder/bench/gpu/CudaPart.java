@@ -5,7 +5,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.InstalledDevices;
 
-/** The CUDA backend on the first CUDA device: the same bytes as on the host, and whole loaders beside those by OpenCL. */
+/** Checks the CUDA backend on the first CUDA device: batches equal those on the host, and loaders are as fast as with OpenCL. */
 final class CudaPart {
     private static final String PART = "cuda";
 
@@ -15,7 +15,7 @@ final class CudaPart {
         Device device = Device.cuda();
         try (var opened = InstalledDevices.open(device)) {
             report.machine("CUDA backend", String.valueOf(opened));
-        } catch (LarderException e) { // no driver, no device, no compiler, each with its remedy
+        } catch (LarderException e) { // no driver, device or compiler
             report.add(Measurement.notApplicable(PART, "the CUDA backend", String.valueOf(e.getMessage())));
             return;
         }

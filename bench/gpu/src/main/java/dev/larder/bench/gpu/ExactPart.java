@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Batches on the device beside the same ones on the host, byte for byte. */
+/** Compares device batches with host batches, byte by byte. */
 final class ExactPart {
     private static final String PART = "exact";
     private static final int BATCH = 96;
@@ -45,7 +45,7 @@ final class ExactPart {
         compare(bench.report(), bench.store(), PART, bench.chosen());
     }
 
-    /** Compares all that a device makes with what the host makes. */
+    /** Compares the results of all transforms on a device with those on the host. */
     static void compare(Report report, SyntheticStore store, String part, Device device) throws Exception {
         Case on = new Case(report, part, device);
         try (Dataset pictures = store.publish("pictures", "|u1", 1_000, 32, 32, 3)) {

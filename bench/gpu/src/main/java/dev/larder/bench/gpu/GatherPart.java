@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Gathering random rows into locked memory on the host, by the bytes of a row and the number of threads. */
+/** Measures the gathering of random rows into locked host memory, for several row sizes and numbers of threads. */
 final class GatherPart {
     private static final String PART = "gather";
     private static final int[] ROW_BYTES = {64, 256, 1_024, 3_072, 76_800, 150_528};
@@ -75,7 +75,7 @@ final class GatherPart {
         rows.copyRows(batch, first, count, new UnsafeBuffer(slot.bytes()), first * rowBytes);
     }
 
-    /** Draws some batches, so that no two in a row are of the same rows. */
+    /** Draws several batches, so that consecutive batches have different rows. */
     private static long[][] drawn(long rows, int count) {
         SplittableRandom random = new SplittableRandom(count);
         long[][] batches = new long[8][];

@@ -19,8 +19,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the first OpenCL device, or the one that is asked for, and prints every figure beside its limit; ends with 0 if nothing
- * failed that was to be judged here.
+ * Checks the first OpenCL device, or the chosen one, and prints each figure with its limit. The exit code is 0 if no target of this
+ * machine was missed.
  *
  * <pre>{@code
  * GpuCheck [--quick] [--json FILE] [--device INDEX] [--only PART,PART…] [--store-in FOLDER]
@@ -59,7 +59,7 @@ public final class GpuCheck {
         return parts;
     }
 
-    /** What was asked for. */
+    /** The options of the command line. */
     private record Options(boolean quick, @Nullable Path json, int device, Set<String> only, Path storeParent) {
         static Options parse(String[] words) {
             boolean quick = false;
@@ -78,14 +78,14 @@ public final class GpuCheck {
                 }
             }
             if (!parts().keySet().containsAll(only)) {
-                throw new IllegalArgumentException("parts are " + parts().keySet());
+                throw new IllegalArgumentException("unknown part: only=" + only + "; choose from " + parts().keySet());
             }
             return new Options(quick, json, device, only, storeParent);
         }
 
         private static String value(String[] words, int place) {
             if (place >= words.length) {
-                throw new IllegalArgumentException("value missing after " + words[place - 1]);
+                throw new IllegalArgumentException("option without a value: " + words[place - 1]);
             }
             return words[place];
         }
@@ -96,7 +96,7 @@ public final class GpuCheck {
         System.exit(run(words, System.out));
     }
 
-    /** Runs the check; returns the exit code: that of the report, or 2 for wrong usage. */
+    /** Runs the check; returns the exit code of the report, or 2 for wrong usage. */
     static int run(String[] words, PrintStream out) throws Exception {
         Options options;
         try {
@@ -139,7 +139,7 @@ public final class GpuCheck {
         }
     }
 
-    /** Without OpenCL there are the driver's own figures at least. */
+    /** Measures only the CUDA driver, because there is no OpenCL. */
     private void cudaAlone() {
         try (SyntheticStore store = create()) {
             CudaPart.run(report, store, options.quick() ? Scale.quick() : Scale.full(options.storeParent(), true));
@@ -186,7 +186,7 @@ public final class GpuCheck {
         return SyntheticStore.create(options.storeParent());
     }
 
-    /** Runs a part; what fails fails alone, and is in the table. */
+    /** Runs a part. If it fails, the table contains the failure, and the next parts run. */
     private void run(String name, Part part, Bench bench) {
         try {
             part.run(bench);
@@ -197,14 +197,14 @@ public final class GpuCheck {
         }
     }
 
-    /** Names what the research asks for and the loader does not do. */
+    /** Reports measurements of the research that do not apply to this loader. */
     private void notOurs() {
         List<Measurement> more = new ArrayList<>();
         more.add(Measurement.notApplicable("shared", "CUDA IPC and VMM descriptors", "the loader has no mode SHARED"));
         more.add(Measurement.notApplicable(
                 "zero-copy",
                 "kernels that gather from host memory",
-                "only on devices with unified memory, where RESIDENT does"));
+                "only on devices with unified memory, in mode RESIDENT"));
         more.forEach(report::add);
     }
 }

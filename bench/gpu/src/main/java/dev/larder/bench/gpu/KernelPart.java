@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** The loader's kernels on resident rows, without a loader around them; how well uploads and kernels go side by side. */
+/** Measures the loader's kernels on resident rows without a loader, and the overlap of uploads and kernels. */
 final class KernelPart {
     private static final int[] ROW_BYTES = {64, 256, 1_024, 3_072, 76_800, 150_528};
     private static final int LAUNCHES = 8;
@@ -90,7 +90,7 @@ final class KernelPart {
         return memory;
     }
 
-    /** Compares uploads and kernels one after the other with both at a time. */
+    /** Compares uploads and kernels in sequence with uploads and kernels in parallel. */
     static void overlap(Bench bench) throws Exception {
         int rowBytes = 3_072;
         int samples = (int) (bench.scale().batchBytes() / rowBytes);
@@ -101,7 +101,7 @@ final class KernelPart {
             double hidden = (uploads + kernels - both) / Math.min(uploads, kernels);
             bench.report()
                     .add(Measurement.of("overlap", "of uploads and kernels, batches of 3 KB rows", hidden, "")
-                            .beside(1, "all of the shorter is hidden")
+                            .beside(1, "the shorter one is hidden completely")
                             .atLeast(0.9, bench.isNvidia())
                             .noted(String.format(
                                     java.util.Locale.ROOT,
@@ -112,7 +112,7 @@ final class KernelPart {
         }
     }
 
-    /** Some slots as a loader has them, used in turn. */
+    /** Slots like those of a loader, used in turn. */
     private static final class Slots implements AutoCloseable {
         private final Bench bench;
         private final HostMemory[] host = new HostMemory[SLOTS];

@@ -3,14 +3,14 @@ package dev.larder.bench.gpu;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What the machine showed to be possible, for the parts that come after; in gigabytes in a second, not a number where unknown. */
+/** The measured limits of the machine in GB/s, for later parts; NaN if unknown. */
 final class Limits {
     /** Reading and writing within the device. */
     double copy = Double.NaN;
 
-    /** Uploads of what a large batch has. */
+    /** Uploads as long as a large batch. */
     double upload = Double.NaN;
 
-    /** Gathering rows on the host with all threads, by the bytes of a row. */
+    /** Gathering rows on the host with all threads, by the row size in bytes. */
     final Map<Integer, Double> gather = new HashMap<>();
 }

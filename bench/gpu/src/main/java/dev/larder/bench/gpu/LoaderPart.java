@@ -8,7 +8,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import java.time.Duration;
 
-/** Whole loaders, bytes to half-precision floats: what reaches a consumer that does nothing but take batches. */
+/** Measures whole loaders that convert bytes to half-precision floats, for a consumer that only takes batches. */
 final class LoaderPart {
     private static final int[] RESIDENT_ROWS = {64, 256, 1_024, 3_072, 76_800, 150_528};
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -49,14 +49,13 @@ final class LoaderPart {
         return Math.round(gigabytesPerSecond * 1e9 / rowBytes) + " rows/s";
     }
 
-    /** Returns how many stored bytes arrive, in gigabytes in a second. */
     private static double rate(Bench bench, int rowBytes, DeviceMode mode, long batchBytes) throws Exception {
         return new Run(bench.store(), bench.scale(), bench.chosen()).rate(rowBytes, mode, batchBytes);
     }
 
     /** Loaders for a device. */
     record Run(SyntheticStore store, Scale scale, Device device) {
-        /** Returns how many stored bytes arrive, in gigabytes in a second. */
+        /** Returns the rate of stored bytes that reach the consumer, in GB/s. */
         double rate(int rowBytes, DeviceMode mode, long batchBytes) throws Exception {
             try (Dataset dataset = store.publishRows(DATASET, scale.arrayBytes(), rowBytes)) {
                 int batch = (int) Math.max(1, batchBytes / rowBytes);
@@ -75,7 +74,7 @@ final class LoaderPart {
         }
     }
 
-    /** Takes all batches of an epoch, the last one complete. */
+    /** Takes all batches of an epoch, and waits for the last one. */
     private static void pass(Loader loader, long number) {
         Epoch epoch = loader.epoch(number);
         for (Batch batch : epoch) {

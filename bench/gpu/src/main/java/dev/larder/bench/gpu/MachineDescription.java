@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** Describes the machine that the figures were measured on. */
+/** Describes the machine of the figures. */
 final class MachineDescription {
     private MachineDescription() {}
 
@@ -29,8 +29,8 @@ final class MachineDescription {
         report.machine("driver", info.platform() + ", " + info.driver());
         report.machine(
                 "its memory",
-                (info.memoryBytes() >> 20) + " MiB, at most " + (info.maxAllocationBytes() >> 20) + " MiB in one piece"
-                        + (info.unifiedMemory() ? ", the host's own" : ""));
+                (info.memoryBytes() >> 20) + " MiB, at most " + (info.maxAllocationBytes() >> 20)
+                        + " MiB for each allocation" + (info.unifiedMemory() ? ", shared with the host" : ""));
         List<String> extensions = Arrays.asList(bench.raw().extensions().split(" ", -1));
         report.machine(
                 "extensions",

@@ -5,11 +5,11 @@ import java.util.Locale;
 /**
  * One line of the table.
  *
- * @param part which group of figures it is of
- * @param limit what the machine itself showed in the same run; not a number where nothing limits
- * @param limitName what that was
- * @param target what was asked for, in words; empty where the figure is only reported
- * @param note what else is to be known, such as why something does not apply
+ * @param part the group of the figure
+ * @param limit the limit of this machine, measured in the same run; NaN if there is no limit
+ * @param limitName the measurement that is the limit
+ * @param target the target as text; empty if there is no target
+ * @param note a remark, such as the reason why there is no figure
  */
 record Measurement(
         String part,
@@ -21,7 +21,7 @@ record Measurement(
         String target,
         Verdict verdict,
         String note) {
-    /** What became of a target. */
+    /** The comparison of a figure with its target. */
     enum Verdict {
         PASS("pass"),
         FAIL("FAIL"),
@@ -41,7 +41,7 @@ record Measurement(
         return new Measurement(part, what, value, unit, Double.NaN, "", "", Verdict.REPORTED, "");
     }
 
-    /** Says why there is no figure. */
+    /** Reports the reason why there is no figure. */
     static Measurement notApplicable(String part, String what, String reason) {
         return new Measurement(part, what, Double.NaN, "", Double.NaN, "", "", Verdict.NOT_APPLICABLE, reason);
     }
@@ -52,18 +52,18 @@ record Measurement(
         return new Measurement(part, what, Double.NaN, "", Double.NaN, "", "the same", verdict, note);
     }
 
-    /** Sets the figure beside its limit. */
+    /** Adds the limit of the figure. */
     Measurement beside(double newLimit, String name) {
         return new Measurement(part, what, value, unit, newLimit, name, target, verdict, note);
     }
 
-    /** Asks for at least a share of the limit; where the machine is not the one that the target is for, only says what was asked. */
+    /** Adds a target: at least this share of the limit. If {@code judged} is false, the target is for another kind of machine. */
     Measurement atLeast(double share, boolean judged) {
         String wanted = ">= " + Math.round(share * 100) + " %";
         return judge(wanted, value >= share * limit, judged && !Double.isNaN(limit));
     }
 
-    /** Asks for at most so much. */
+    /** Adds a target: at most this value. */
     Measurement atMost(double most, boolean judged) {
         return judge("<= " + text(most), value <= most, judged);
     }
@@ -77,12 +77,12 @@ record Measurement(
         return new Measurement(part, what, value, unit, limit, limitName, target, verdict, newNote);
     }
 
-    /** Returns the figure as a share of its limit, in words. */
+    /** Returns the figure as a percentage of its limit; empty if there is no limit. */
     String share() {
         return Double.isNaN(limit) || Double.isNaN(value) || limit == 0 ? "" : Math.round(100 * value / limit) + " %";
     }
 
-    /** Returns a number with as many digits as mean something. */
+    /** Formats a number with its significant digits. */
     static String text(double number) {
         if (Double.isNaN(number)) {
             return "";

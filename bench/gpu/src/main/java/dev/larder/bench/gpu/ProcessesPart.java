@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Several trainers at a time, each in its own process, on one store and one device. */
+/** Measures several trainers at the same time, each in its own process, on one store and one device. */
 final class ProcessesPart {
     private static final String DATASET = "trainers";
     private static final int ROW_BYTES = 3_072;
@@ -63,8 +63,8 @@ final class ProcessesPart {
                                     mode.name().toLowerCase(Locale.ROOT) + ", " + count + " at a time, stored bytes",
                                     rate,
                                     "GB/s")
-                            .beside(count == 1 ? Double.NaN : alone, count == 1 ? "" : "one alone")
-                            .noted(Math.round(rows) + " rows/s; first batch of the last after " + firstMs + " ms"));
+                            .beside(count == 1 ? Double.NaN : alone, count == 1 ? "" : "one trainer")
+                            .noted(Math.round(rows) + " rows/s; slowest first batch after " + firstMs + " ms"));
             return rate;
         } finally {
             trainers.forEach(Process::destroy);
@@ -100,7 +100,7 @@ final class ProcessesPart {
     private static String line(Process trainer) throws IOException {
         BufferedReader reader = trainer.inputReader(StandardCharsets.UTF_8);
         return Optional.ofNullable(reader.readLine())
-                .orElseThrow(() -> new IllegalStateException("a trainer ended early: " + trainer));
+                .orElseThrow(() -> new IllegalStateException("a trainer ended early: process=" + trainer));
     }
 
     private static void go(Process trainer) throws IOException {

@@ -13,7 +13,7 @@ import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.Iterator;
 import java.util.List;
 
-/** What single calls take, and how long a consumer of small batches waits. */
+/** Measures single calls, and the wait of a consumer for small batches. */
 final class QueuePart {
     private static final int SMALL_ROW_BYTES = 3_072;
     private static final int SMALL_BATCH = 512;
@@ -31,22 +31,22 @@ final class QueuePart {
                 DeviceKernel.Call call = bench.device().compile(kernel).bind(null, made, List.of(stored))) {
             WorkQueue uploads = bench.device().uploads();
             WorkQueue kernels = bench.device().kernels();
-            report(bench, "give an upload of 4 KiB", uploads, () -> uploads.upload(host, 0, stored, 0, 4096));
-            report(bench, "give a kernel", kernels, () -> kernels.launch(call, 64));
+            report(bench, "enqueue an upload of 4 KiB", uploads, () -> uploads.upload(host, 0, stored, 0, 4096));
+            report(bench, "enqueue a kernel", kernels, () -> kernels.launch(call, 64));
             report(
                     bench,
-                    "make and close a fence",
+                    "create and close a fence",
                     kernels,
                     () -> kernels.fence().close());
             double trip = Timing.nanosPerRun(bench.scale(), () -> {
                 kernels.launch(call, 64);
                 Timing.spin(kernels.fence());
             });
-            bench.report().add(Measurement.of("calls", "give a kernel and see it done", trip / 1e3, "us"));
+            bench.report().add(Measurement.of("calls", "enqueue a kernel and wait for it", trip / 1e3, "us"));
         }
     }
 
-    /** Times calls alone: the queue is emptied between rounds, and does not count. */
+    /** Measures only the calls: the waits that empty the queue do not count. */
     private static void report(Bench bench, String what, WorkQueue queue, Runnable call) {
         double[] rounds = new double[bench.scale().rounds() + 1];
         for (int round = 0; round < rounds.length; round++) {

@@ -3,7 +3,7 @@ package dev.larder.bench.gpu;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 
-/** Draws any number of rows at random, some of them again and again; takes no time to begin and no memory. */
+/** Draws random rows with repetition. Unlike a shuffle, it needs no memory and no time to start. */
 record RandomRows(long samples) implements Sampler {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 

@@ -18,7 +18,7 @@ import org.jocl.cl_mem;
 import org.jocl.cl_program;
 import org.jspecify.annotations.Nullable;
 
-/** OpenCL without the loader, in the context of an open device: other ways to write, and copies within the device. */
+/** Calls OpenCL without the loader, in the context of an open device: other ways to upload, and copies within the device. */
 final class RawOpenCl implements AutoCloseable {
     private static final String COPY =
             "kernel void copy(global const uint4 *from, global uint4 *to) { size_t i = get_global_id(0); to[i] = from[i]; }";
@@ -29,21 +29,21 @@ final class RawOpenCl implements AutoCloseable {
     private final cl_device_id device = new cl_device_id();
     private final List<cl_mem> buffers = new ArrayList<>();
 
-    /** Takes the consumer's queue of a device; its other objects are its own. */
+    /** Uses the consumer's queue of a device. Owns all other objects. */
     RawOpenCl(DeviceBackend backend) {
         queue = OpenClDevice.queue(backend.consumer());
         check(CL.clGetCommandQueueInfo(queue, CL.CL_QUEUE_CONTEXT, Sizeof.POINTER, Pointer.to(context), null));
         check(CL.clGetCommandQueueInfo(queue, CL.CL_QUEUE_DEVICE, Sizeof.POINTER, Pointer.to(device), null));
     }
 
-    /** Fails if a code is not success. */
+    /** Throws if an OpenCL call failed. */
     static void check(int code) {
         if (code != CL.CL_SUCCESS) {
             throw new IllegalStateException("OpenCL call failed: code=" + CL.stringFor_errorCode(code));
         }
     }
 
-    /** Returns the device's extensions. */
+    /** Returns the device's extensions, separated by spaces. */
     String extensions() {
         long[] length = new long[1];
         check(CL.clGetDeviceInfo(device, CL.CL_DEVICE_EXTENSIONS, 0, null, length));
@@ -52,10 +52,10 @@ final class RawOpenCl implements AutoCloseable {
         return new String(text, StandardCharsets.US_ASCII).replace('\0', ' ').strip();
     }
 
-    /** Memory that the driver locked, mapped. */
+    /** Host memory that the driver has locked and mapped. */
     record Locked(cl_mem buffer, ByteBuffer bytes) {}
 
-    /** Allocates memory of the host as the driver likes it, until {@link #free}. */
+    /** Allocates host memory with the driver until {@link #free}. */
     Locked allocateLocked(long byteSize) {
         cl_mem buffer = create(CL.CL_MEM_READ_WRITE | CL.CL_MEM_ALLOC_HOST_PTR, byteSize, null);
         int[] code = new int[1];
@@ -68,12 +68,12 @@ final class RawOpenCl implements AutoCloseable {
         return new Locked(buffer, bytes);
     }
 
-    /** Allocates memory of the device, until {@link #free}. */
+    /** Allocates device memory until {@link #free}. */
     cl_mem allocate(long byteSize) {
         return create(CL.CL_MEM_READ_WRITE, byteSize, null);
     }
 
-    /** Makes a buffer of pages of the host, until {@link #free}. */
+    /** Creates a buffer over host pages, which lasts until {@link #free}. */
     cl_mem wrap(ByteBuffer pages) {
         return create(CL.CL_MEM_READ_ONLY | CL.CL_MEM_USE_HOST_PTR, pages.remaining(), Pointer.to(pages));
     }
@@ -91,7 +91,7 @@ final class RawOpenCl implements AutoCloseable {
         check(CL.clEnqueueWriteBuffer(queue, to, true, 0, byteSize, Pointer.to(from), 0, null, null));
     }
 
-    /** Copies from one buffer into another, and waits. */
+    /** Copies from one buffer to another, and waits. */
     void copyBuffer(cl_mem from, cl_mem to, long byteSize) {
         cl_event done = new cl_event();
         check(CL.clEnqueueCopyBuffer(queue, from, to, 0, 0, byteSize, 0, null, done));
@@ -99,7 +99,7 @@ final class RawOpenCl implements AutoCloseable {
         CL.clReleaseEvent(done);
     }
 
-    /** Measures a kernel that copies memory of the device, in gigabytes read and written in a second. */
+    /** Measures a kernel that copies device memory; returns the bytes read and written, in GB/s. */
     double copyRate(Scale scale, long byteSize) throws Exception {
         int[] code = new int[1];
         cl_program program = CL.clCreateProgramWithSource(context, 1, new String[] {COPY}, null, code);
@@ -125,7 +125,7 @@ final class RawOpenCl implements AutoCloseable {
         }
     }
 
-    /** Gives back all that was allocated. */
+    /** Frees all memory that was allocated here. */
     void free() {
         check(CL.clFinish(queue));
         buffers.forEach(CL::clReleaseMemObject);
@@ -137,7 +137,7 @@ final class RawOpenCl implements AutoCloseable {
         free();
     }
 
-    /** A consumer's queue that stands still until this is opened. */
+    /** Blocks a queue until it is opened. */
     static final class Gate {
         private final cl_event event;
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The table: each line is printed when it is known, so that a run that is cut short has shown something. */
+/** The table of the figures. Prints each line immediately, so that an interrupted run still shows results. */
 final class Report {
     private static final String LINE = "%-9s %-58s %10s %-8s %10s %6s  %-9s %-14s %s%n";
 
@@ -19,7 +19,7 @@ final class Report {
         this.out = out;
     }
 
-    /** Says something about the machine, above the table. */
+    /** Prints a property of the machine. */
     void machine(String what, Object value) {
         machine.put(what, value.toString());
         out.printf(Locale.ROOT, "%-12s %s%n", what, value);
@@ -52,7 +52,7 @@ final class Report {
         out.flush();
     }
 
-    /** Sums up; returns the exit code: 0 if nothing failed, 1 if something did, 3 if nothing was measured. */
+    /** Prints a summary; returns the exit code: 0 if no target was missed, 1 if one was, 3 if nothing was measured. */
     int end() {
         long failed = count(Measurement.Verdict.FAIL);
         out.println();
@@ -74,7 +74,7 @@ final class Report {
                 .count();
     }
 
-    /** Returns all of it as one JSON document. */
+    /** Returns the report as a JSON document. */
     String json() {
         StringBuilder text = new StringBuilder("{\"machine\": {");
         String comma = "";

@@ -6,15 +6,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * How much is measured.
+ * The sizes and times of the measurements.
  *
- * @param arrayBytes how long an array of rows is: longer than what caches hold
- * @param batchBytes how many stored bytes a large batch has
- * @param residentBatchBytes the same where nothing but row numbers travels
- * @param passBatches how many batches one pass over a loader has
+ * @param arrayBytes the size of an array of rows, larger than the caches of processors
+ * @param batchBytes the stored bytes of a large batch
+ * @param residentBatchBytes the stored bytes of a large batch if the rows are on the device
+ * @param passBatches the number of batches of one pass over a loader
  * @param mostUploadBytes the longest single upload
- * @param each how long one figure is measured
- * @param rounds how many times, of which the median counts
+ * @param each the time to measure one figure
+ * @param rounds the number of rounds of a figure, which is their median
  */
 record Scale(
         long arrayBytes,
@@ -26,12 +26,12 @@ record Scale(
         int rounds) {
     private static final long MIB = 1 << 20;
 
-    /** For a first look. */
+    /** Returns the scale for a first impression. */
     static Scale quick() {
         return new Scale(32 * MIB, 4 * MIB, 8 * MIB, 8, 64 * MIB, Duration.ofMillis(150), 3);
     }
 
-    /** For figures to keep; within what the store's file system has room for. A processor gets less to do than a GPU. */
+    /** Returns the scale for published figures, within the free space for the store. It is smaller for a processor than for a GPU. */
     static Scale full(Path storeParent, boolean gpu) throws IOException {
         long room = Files.getFileStore(storeParent).getUsableSpace() / 8;
         return gpu

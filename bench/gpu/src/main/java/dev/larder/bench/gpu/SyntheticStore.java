@@ -22,12 +22,12 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
-/** A store without a daemon, with arrays of noise: every run has the same bytes. Removed when closed. */
+/** A store without a daemon, with arrays of noise, the same in every run. Closing removes it. */
 final class SyntheticStore implements AutoCloseable {
-    /** The array of every dataset. */
+    /** The name of the array in each dataset. */
     static final String ARRAY = "rows";
 
-    /** How the folder's name begins, so that a script finds what a killed process left. */
+    /** The system property with the prefix of the folder's name, so that a script can remove it after a kill. */
     private static final String PREFIX_PROPERTY = "larder.check.prefix";
 
     private static final int PIECE_BYTES = 1 << 20;
@@ -40,7 +40,7 @@ final class SyntheticStore implements AutoCloseable {
         this.larder = larder;
     }
 
-    /** Makes a store in a folder, which is removed with it. */
+    /** Creates a store in its own folder in {@code parent}. */
     static SyntheticStore create(Path parent) throws IOException {
         Path root = Files.createTempDirectory(parent, System.getProperty(PREFIX_PROPERTY, "larder-gpu-check-"));
         StoreLayout layout = new StoreLayout(root);
@@ -52,7 +52,7 @@ final class SyntheticStore implements AutoCloseable {
         return layout.root();
     }
 
-    /** Publishes an array of bytes whose values are drawn, and opens it. */
+    /** Publishes an array of random bytes, and opens its dataset. */
     Dataset publish(String dataset, String descr, long... shape) throws IOException {
         NpyHeader header = NpyHeader.of(Dtype.parse(descr), Order.C, shape);
         Path folder = layout.version(dataset, 1);
@@ -76,7 +76,7 @@ final class SyntheticStore implements AutoCloseable {
         return larder.dataset(dataset);
     }
 
-    /** Publishes rows of so many bytes, about as long as wanted. */
+    /** Publishes rows of {@code rowBytes} bytes, about {@code byteSize} bytes in total. */
     Dataset publishRows(String dataset, long byteSize, int rowBytes) throws IOException {
         return publish(dataset, "|u1", Math.max(1, byteSize / rowBytes), rowBytes);
     }
@@ -97,7 +97,7 @@ final class SyntheticStore implements AutoCloseable {
         }
     }
 
-    /** Removes a dataset that is closed. */
+    /** Removes a closed dataset. */
     void remove(String dataset) {
         remove(layout.dataset(dataset));
     }

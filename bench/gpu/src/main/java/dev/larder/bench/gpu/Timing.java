@@ -4,17 +4,17 @@ import dev.larder.loader.device.Fence;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
-/** Measures how long things take, several times over. */
+/** Measures durations in several rounds. */
 final class Timing {
     private Timing() {}
 
-    /** Something to be measured. */
+    /** The work to measure. */
     @FunctionalInterface
     interface Work {
         void run() throws Exception;
     }
 
-    /** Returns the median time of one run in nanoseconds, after warming up. */
+    /** Returns the median time of one run in nanoseconds, after a warm-up round. */
     static double nanosPerRun(Scale scale, Work work) throws Exception {
         long roundNs = scale.each().toNanos() / scale.rounds();
         round(roundNs, work);
@@ -37,7 +37,7 @@ final class Timing {
         return (double) elapsed / runs;
     }
 
-    /** Returns gigabytes in a second, where a run moves so many bytes. */
+    /** Returns the rate of a run that moves {@code bytesPerRun} bytes, in GB/s. */
     static double gigabytesPerSecond(Scale scale, long bytesPerRun, Work work) throws Exception {
         return bytesPerRun / nanosPerRun(scale, work);
     }
@@ -48,26 +48,25 @@ final class Timing {
         return sorted[sorted.length / 2];
     }
 
-    /** Returns the value below which so many of a hundred are. */
+    /** Returns a percentile of the first {@code count} values. */
     static double percentile(long[] values, int count, int percent) {
         long[] sorted = Arrays.copyOf(values, count);
         Arrays.sort(sorted);
         return sorted[Math.min(count - 1, (int) ((long) count * percent / 100))];
     }
 
-    /** Waits for a fence and closes it, looking all the time: for figures that a pause would spoil. */
+    /** Waits for a fence without pauses, which would add to the measured time, and closes it. */
     static void spin(Fence fence) {
         try (fence) {
             spinOpen(fence);
         }
     }
 
-    /** Waits for a fence, looking all the time. */
+    /** Waits for a fence without pauses. */
     static void spinOpen(Fence fence) {
         for (int looks = 0; !fence.isPassed(); looks++) {
             if (looks > 10_000) {
-                LockSupport.parkNanos(
-                        1_000); // it takes so long that this is not seen, and others may need the processor
+                LockSupport.parkNanos(1_000); // negligible after such a long wait
             } else {
                 Thread.onSpinWait();
             }

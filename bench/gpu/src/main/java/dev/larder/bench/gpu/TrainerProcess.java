@@ -14,10 +14,10 @@ import java.time.Duration;
 import java.util.Iterator;
 
 /**
- * One of several trainers of a machine, in a process of its own: takes batches and does nothing with them.
+ * One of several trainers, in its own process. It takes batches and does not use them.
  *
- * <p>Its arguments are the store, the dataset, the mode, the device's index, the samples of a batch and the milliseconds to run. It
- * says how many milliseconds the first batch took, waits for a line, runs, and says how many samples a second it got.
+ * <p>Its arguments are the store, the dataset, the mode, the index of the device, the samples of a batch and the milliseconds to run. It
+ * prints the milliseconds until the first batch, waits for a line, runs, and prints its samples per second.
  */
 public final class TrainerProcess {
     private static final long MANY_BATCHES = 1L << 24;

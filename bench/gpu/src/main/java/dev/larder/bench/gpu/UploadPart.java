@@ -4,7 +4,7 @@ import dev.larder.loader.internal.device.DeviceMemory;
 import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.device.WorkQueue;
 
-/** Uploads from locked memory, by size, beside the driver's own; how fast pages are locked; copies within the device. */
+/** Measures uploads from locked memory by size, with the driver's own as the limit; the locking of pages; copies in the device. */
 final class UploadPart {
     private static final String PART = "upload";
     private static final int SHORTEST = 4 << 10;
@@ -97,7 +97,7 @@ final class UploadPart {
         return Measurement.of(PART, "cuMemcpyHtoDAsync, " + size(bytes), rate, "GB/s");
     }
 
-    /** Returns how many uploads make one run: as many as outweigh the waiting at its end. */
+    /** Returns the number of uploads in one run, so many that the wait at its end is negligible. */
     private static int times(long bytes) {
         return (int) Math.max(4, Math.min(64, (LONG / 4) / bytes));
     }

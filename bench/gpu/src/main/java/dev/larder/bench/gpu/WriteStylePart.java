@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 import org.jocl.cl_mem;
 
-/** Ways to bring the same bytes to the device, the loader's among them; and what locking pages through CUDA brings. */
+/** Compares ways to upload the same bytes, including the loader's, and measures uploads from pages that CUDA has locked. */
 final class WriteStylePart {
     private static final String PART = "writing";
     private static final int PAGE_BYTES = 4096;
@@ -92,7 +92,7 @@ final class WriteStylePart {
         }
     }
 
-    /** What a loader's slots are with {@code pinMemory()}: a framework uploads from them itself. */
+    /** Measures memory as in a loader's slots with {@code pinMemory()}, which a framework uploads itself. */
     private static void slots(Bench bench, Cuda cuda) throws Exception {
         long bytes = bench.scale().mostUploadBytes();
         long start = System.nanoTime();
@@ -112,7 +112,7 @@ final class WriteStylePart {
         report(bench, what + ", cuMemcpyHtoDAsync", rate);
     }
 
-    /** Measures uploads of a large batch; a way that the driver refuses does not apply. */
+    /** Measures uploads of a large batch; reports "not applicable" if the driver refuses. */
     private static void add(Bench bench, String what, Timing.Work work) throws Exception {
         try {
             report(

@@ -1,6 +1,6 @@
 /**
- * Checks a GPU, and what the loader makes of it: {@link dev.larder.bench.gpu.GpuCheck} prints every figure beside the limit that the
- * machine itself showed in the same run.
+ * Checks a GPU and the loader on it. {@link dev.larder.bench.gpu.GpuCheck} prints each figure with the limit of the same machine, measured
+ * in the same run.
  */
 @NullMarked
 package dev.larder.bench.gpu;

@@ -40,6 +40,6 @@ class GpuCheckTest {
         assertThat(run("--only", "nonsense")).isEqualTo(2);
         assertThat(run("--json")).isEqualTo(2);
         assertThat(run("--what")).isEqualTo(2);
-        assertThat(printed.toString(UTF_8)).contains("usage:", "upload", "value missing");
+        assertThat(printed.toString(UTF_8)).contains("usage:", "upload", "option without a value");
     }
 }

@@ -13,7 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** Reads the result of a job: from its result file, or else its last line. */
+/** Reads the result of a job from its result file, or from its last line if there is no file. */
 public final class JobResult {
     private static final int MOST_BYTES = 64 << 10;
     private static final Pattern TERMINAL_CODES = Pattern.compile("\u001b\\[[0-9;?]*[ -/]*[@-~]|\\p{Cntrl}");

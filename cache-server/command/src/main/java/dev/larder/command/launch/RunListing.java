@@ -8,7 +8,7 @@ import dev.larder.server.remote.StagedSources;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceSample;
+import dev.larder.server.source.SourceSamples;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
@@ -116,8 +116,9 @@ final class RunListing {
                         @Override
                         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                             if (attributes.isRegularFile()) {
-                                String sample =
-                                        wanted.isShard() ? ",sample:" + SourceSample.of(SourceIdentity.of(file)) : "";
+                                String sample = wanted.isShard()
+                                        ? ",sample:" + SourceSamples.read(SourceIdentity.of(file))
+                                        : "";
                                 lines.add(line(source, top.relativize(file), attributes.size() + sample));
                             }
                             return FileVisitResult.CONTINUE;

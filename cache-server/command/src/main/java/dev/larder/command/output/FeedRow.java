@@ -60,12 +60,7 @@ public record FeedRow(
      *
      * @param behind the number of published batches that it has not finished
      */
-    public record Consumer(long pid, long behind, State state) {
-        /** Returns whether other consumers may have to wait for it. */
-        public boolean isLate() {
-            return state == State.SLOW || state == State.STOPPED;
-        }
-    }
+    public record Consumer(long pid, long behind, State state) {}
 
     public FeedRow {
         datasets = List.copyOf(datasets);

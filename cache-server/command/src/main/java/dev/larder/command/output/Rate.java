@@ -12,7 +12,6 @@ public final class Rate {
     private Progress.@Nullable Phase phase;
     private long beganNanos;
     private long bytesAtStart;
-    private long filesAtStart;
     private double seconds;
     private Progress latest = Progress.of(Progress.Phase.OTHER, "", "");
 
@@ -31,7 +30,6 @@ public final class Rate {
             phase = progress.phase();
             beganNanos = now;
             bytesAtStart = progress.bytesDone();
-            filesAtStart = progress.filesDone();
         }
         seconds = (now - beganNanos) / NANOS;
         latest = progress;
@@ -41,11 +39,6 @@ public final class Rate {
     /** Returns the bytes per second; 0 if the rate is unknown. */
     public double bytesPerSecond() {
         return seconds > 0 ? (latest.bytesDone() - bytesAtStart) / seconds : 0;
-    }
-
-    /** Returns the files per second; 0 if the rate is unknown. */
-    public double filesPerSecond() {
-        return seconds > 0 ? (latest.filesDone() - filesAtStart) / seconds : 0;
     }
 
     /** Returns the remaining seconds of the phase at this rate; negative if they are unknown. */

@@ -19,7 +19,7 @@ record HostNames(Set<String> names) {
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final Pattern HOST = Pattern.compile("(?<name>\\[[0-9a-f:.]+]|[^:\\[\\]@/]+)(?::[0-9]{1,5})?");
 
-    /** Returns the names of the loopback interface and these. */
+    /** Returns these names and those of the loopback interface. */
     static HostNames loopbackAnd(Set<String> others) {
         return new HostNames(Stream.concat(LOOPBACK.stream(), others.stream().map(HostNames::lowerCase))
                 .collect(Collectors.toUnmodifiableSet()));

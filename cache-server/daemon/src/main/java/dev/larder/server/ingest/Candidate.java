@@ -2,10 +2,9 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ByteSums;
-import dev.larder.server.source.Parallel;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.source.SourceSample;
+import dev.larder.server.source.SourceSamples;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
@@ -16,7 +15,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +75,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
      * @param foundEpochNanos when the files were examined; the times of more recent files are not recorded
      */
     static List<SourceRecord> records(
-            List<SourceArray> arrays, Map<Path, String> samples, long foundEpochNanos, boolean inPlace) {
+            List<SourceArray> arrays, SourceSamples samples, long foundEpochNanos, boolean inPlace) {
         List<SourceRecord> records = new ArrayList<>();
         for (SourceArray array : arrays) {
             if (array.files().size() > MOST_RECORDED) {
@@ -93,7 +91,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
                         tooYoung ? TOO_YOUNG : file.modifiedNanos(),
                         file.changedNanos(),
                         file.inode(),
-                        samples.getOrDefault(file.file(), "")));
+                        samples.of(file.file())));
             }
         }
         records.sort(Comparator.comparing(SourceRecord::array).thenComparing(SourceRecord::path));
@@ -141,14 +139,14 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
         return record.modified() != TOO_YOUNG;
     }
 
-    /** Reads the samples of every file that has its own record, several files in parallel. */
-    static Map<Path, String> samples(List<SourceArray> arrays, int workers) {
-        Map<Path, SourceIdentity> files = new HashMap<>();
-        arrays.stream()
-                .filter(array -> array.files().size() <= MOST_RECORDED)
-                .forEach(array -> array.files().forEach(file -> files.put(file.file(), file)));
-        Map<Path, String> samples = new ConcurrentHashMap<>();
-        Parallel.forEach(List.copyOf(files.values()), workers, file -> samples.put(file.file(), SourceSample.of(file)));
-        return samples;
+    /** Reads the samples of every file that has its own record. */
+    static void sample(List<SourceArray> arrays, SourceSamples samples, int workers) {
+        samples.read(
+                arrays.stream()
+                        .map(SourceArray::files)
+                        .filter(files -> files.size() <= MOST_RECORDED)
+                        .flatMap(List::stream)
+                        .toList(),
+                workers);
     }
 }

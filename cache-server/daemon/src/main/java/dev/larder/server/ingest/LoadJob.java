@@ -16,6 +16,7 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.ScratchFolders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceSamples;
 import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.source.shard.ShardCut;
 import dev.larder.server.store.IncomingVersion;
@@ -234,7 +235,9 @@ public final class LoadJob extends Ingest {
         checksLater = options.as() == LoadOptions.As.IMAGES
                 && !options.inPlace()
                 && request.sources().stream().noneMatch(LoadRequest.Source::isRemote);
-        ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
+        SourceSamples samples = new SourceSamples();
+        ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch)
+                .withSamples(samples);
         StagedSources sources = StagedSources.list(
                 request.sources(),
                 SourceOptions.of(options),
@@ -247,7 +250,7 @@ public final class LoadJob extends Ingest {
         progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
         ShardCut shards = new ShardCut(options.shard(), scanning.memory());
         findArrays(sources, changed, shards);
-        Map<Path, String> samples = Candidate.samples(found, workers);
+        Candidate.sample(found, samples, workers);
         List<Candidate> candidates = new ArrayList<>();
         for (String dataset : changed) {
             List<SourceArray> own = found.stream()
@@ -403,7 +406,7 @@ public final class LoadJob extends Ingest {
     /** Returns settings for a scan that stores intermediate data in scratch memory. */
     static ScanSettings scratchScan(
             int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
-        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, foldersOf(scratch), false);
+        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, foldersOf(scratch), false, null);
     }
 
     private static ScratchFolders foldersOf(ScratchMemory scratch) {

@@ -81,10 +81,6 @@ public final class LoadProgress {
         filesDone.incrementAndGet();
     }
 
-    long bytesDone() {
-        return bytesDone.get();
-    }
-
     Progress snapshot() {
         return new Progress(phase, name, bytesDone.get(), bytesTotal, filesDone.get(), filesTotal, "");
     }

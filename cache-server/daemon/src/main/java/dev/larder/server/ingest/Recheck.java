@@ -43,11 +43,6 @@ public final class Recheck extends Ingest {
         progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
     }
 
-    /** Returns the version. */
-    public PublishedVersion version() {
-        return version;
-    }
-
     /** Returns an empty list: no source is read. */
     @Override
     public List<SourceArray> arrays() {

@@ -196,7 +196,7 @@ public final class ReaderSource implements AutoCloseable {
         return Extents.of(new Extent(file, offer.offset(), byteSize)).releasing(this::close);
     }
 
-    /** Fails unless there is an array of bytes for each of so many files. */
+    /** Fails unless there is an array of bytes for each file. */
     void requireOffers(int count) {
         boolean fits = offers.count() == count;
         for (int i = 0; i < count && fits; i++) {

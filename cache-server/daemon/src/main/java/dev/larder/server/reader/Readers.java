@@ -66,7 +66,7 @@ public final class Readers {
         record Startable(Path folder, Path java) {}
     }
 
-    /** Returns all that are known, installed or not, by kind. */
+    /** Returns all readers by kind, even those that are not installed. */
     public static List<Known> all() {
         Map<String, Known> found = new TreeMap<>();
         for (String kind : KNOWN) {

@@ -18,7 +18,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** One source that lies elsewhere: what was listed there, and the folder that has a file for each of its objects. Used by one thread. */
+/** A remote source: its listed objects, and the folder with a file for each of them. Not thread-safe. */
 final class StagedPlace {
     private final LoadRequest.Source source;
     private final Path folder;
@@ -84,7 +84,7 @@ final class StagedPlace {
             throw Refusal.unfit(at, "it is both a file and a folder there", "rename one of them");
         } catch (FileSystemException e) {
             if (String.valueOf(e.getReason()).contains("No space left on device")) {
-                throw Failure.of(ErrorCode.NO_SPACE, "the store's file system has no room for so many files")
+                throw Failure.of(ErrorCode.NO_SPACE, "the store's file system has too little space for these files")
                         .with("objects", objects.size())
                         .cause(e)
                         .remedy(

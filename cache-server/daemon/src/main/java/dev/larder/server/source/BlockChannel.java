@@ -12,7 +12,7 @@ public abstract class BlockChannel implements ReadableByteChannel {
     private final Closeable source;
     private boolean open = true;
 
-    /** Makes blocks of at most so many bytes from a source that {@link #close} closes. */
+    /** Divides a source into blocks of at most this size. Owns the source. */
     protected BlockChannel(int blockBytes, Closeable source) {
         this.block =
                 ByteBuffer.allocate(blockBytes).order(ByteOrder.LITTLE_ENDIAN).limit(0);

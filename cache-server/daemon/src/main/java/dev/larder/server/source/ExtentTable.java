@@ -37,7 +37,7 @@ public final class ExtentTable extends AbstractList<Extent> implements RandomAcc
         count++;
     }
 
-    /** Returns the file that a stretch lies in, as it was when it was checked. */
+    /** Returns the file of a stretch, in its state at the check. */
     SourceIdentity file(int index) {
         return files.get(fileOf[index]);
     }

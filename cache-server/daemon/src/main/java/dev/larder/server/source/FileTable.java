@@ -40,7 +40,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     private final List<Path> folderPaths = new ArrayList<>();
     private final Map<String, Integer> folderNumbers = new HashMap<>();
 
-    /** Starts an empty one; {@code isAlone} where {@code root} is the file itself. */
+    /** Starts an empty table; {@code isAlone} if {@code root} is the file itself. */
     public FileTable(Path root, boolean isAlone) {
         this.root = root;
         this.isAlone = isAlone;
@@ -128,17 +128,12 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         folderOf = Arrays.copyOf(folderOf, length);
     }
 
-    /** Returns the folder, or the single file. */
-    Path root() {
-        return root;
-    }
-
     /** Returns the folders that have files, in the order of their first ones: their paths below the root, with a slash at the end. */
     public List<String> folders() {
         return Collections.unmodifiableList(folders);
     }
 
-    /** Returns which of the folders a file lies in. */
+    /** Returns the folder that contains a file. */
     public int folder(int index) {
         return folderOf[index];
     }

@@ -19,7 +19,7 @@ import java.util.zip.ZipException;
 
 /** Words the refusals of files: the file, the byte, the reason, and the remedy. */
 public final class Refusal {
-    /** Up to so many bad files are all listed; of more only the first few are, for people to read. */
+    /** If there are more bad files than this, only the first few are listed. */
     private static final int MOST_LISTED = 60;
 
     private static final int FIRST_LISTED = 10;
@@ -103,7 +103,7 @@ public final class Refusal {
                 .remedy(remedy);
     }
 
-    /** Makes one failure of all that was found, so that a user can repair everything at once. */
+    /** Returns one failure with all refusals, so that a user can repair all files together. */
     public static LarderException all(String name, Path path, List<LarderException> refusals) {
         if (refusals.size() == 1) {
             return refusals.get(0);

@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.internal.column.ColumnMemory;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settings of a scan.
@@ -14,6 +15,7 @@ import java.util.function.IntConsumer;
  * @param memory the memory for columns; it lives until the arrays have been released
  * @param scratch the folders for programs that write for a load
  * @param checksLater whether the scan may leave {@link SourceArray#requireBeginning} to the copier
+ * @param samples receives the samples of small files that the scan reads whole; null if they are not needed
  */
 public record ScanSettings(
         int workers,
@@ -22,15 +24,29 @@ public record ScanSettings(
         IntConsumer onChecked,
         ColumnMemory memory,
         ScratchFolders scratch,
-        boolean checksLater) {
+        boolean checksLater,
+        @Nullable SourceSamples samples) {
     /** Makes columns in anonymous memory: for programs that read their own files. */
     public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
-        this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), ScratchFolders.temporary(), false);
+        this(
+                workers,
+                takesHidden,
+                isCancelled,
+                onChecked,
+                ColumnMemory.anonymous(),
+                ScratchFolders.temporary(),
+                false,
+                null);
     }
 
     /** Returns the same for a load that copies the data. */
     public ScanSettings withChecksLater() {
-        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
+        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true, samples);
+    }
+
+    /** Returns the same with samples of small files. */
+    public ScanSettings withSamples(SourceSamples taker) {
+        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, checksLater, taker);
     }
 
     /** Returns the settings for a short scan by the calling thread alone. */

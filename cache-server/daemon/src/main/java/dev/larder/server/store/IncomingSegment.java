@@ -92,11 +92,6 @@ public final class IncomingSegment implements AutoCloseable {
         version.requireNotCancelled();
     }
 
-    /** Returns the length of the file. */
-    public long byteSize() {
-        return byteSize;
-    }
-
     /** Returns a writer for the bytes from {@code start} to {@code end}. */
     public SegmentWriter writer(long start, long end) {
         return writer(start, end, 0, 1);

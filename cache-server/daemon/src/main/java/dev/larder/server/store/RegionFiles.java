@@ -57,7 +57,7 @@ public final class RegionFiles implements AutoCloseable {
      * or a client removes them, because computing them again costs time. The daemon never reads their data. Clients claim rows, compute
      * them and mark them as done; see dev.larder.internal.rows.
      *
-     * If the daemon dies, attached processes go on. The next daemon adopts each file with a valid header. The header is written after the
+     * If the daemon dies, attached processes continue. The next daemon adopts each file with a valid header. The header is written after the
      * space has been reserved, so a file without one was in creation, and is removed. After a crash of the machine, all regions are removed.
      */
     private static final SecureRandom RANDOM = new SecureRandom();

@@ -68,15 +68,6 @@ final class Removal {
         }
     }
 
-    /** Unlinks everything in a folder, but not the folder itself. */
-    void removeContents(Path folder) throws IOException {
-        try (SecureDirectoryStream<Path> stream = open(folder)) {
-            removeContents(stream);
-        } catch (NoSuchFileException gone) {
-            return;
-        }
-    }
-
     @SuppressWarnings("StreamResourceLeak") // the caller closes it
     private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
         DirectoryStream<Path> stream = Files.newDirectoryStream(folder);

@@ -44,14 +44,14 @@ public abstract sealed class SegmentWriter permits MappedWriter, BufferedWriter 
         return shownStart;
     }
 
-    /** Shows all of a buffer, which is at this address, for the bytes from {@code start}. */
+    /** Sets the buffer for the bytes from {@code start}, and its address. */
     final void show(ByteBuffer memory, long address, long start) {
         shown = memory;
         shownAddress = address;
         shownStart = start;
     }
 
-    /** Shows the byte at {@code offset}. Gives up the memory shown before, filled up to the position. */
+    /** Sets the buffer for the byte at {@code offset}. Releases the earlier buffer, which is filled up to its position. */
     abstract void showNext(long offset);
 
     /** Writes the bytes that are not yet in the segment. */

@@ -127,7 +127,7 @@ class PackCopyTest {
                             .hasSameSizeAs(expected.keySet())
                             .allSatisfy(array -> requireStored(array, stored)));
         }
-        assertThat(progress.bytesDone())
+        assertThat(progress.snapshot().bytesDone())
                 .isEqualTo(
                         expected.values().stream().mapToLong(one -> one.length).sum());
         store.removeAll(List.of());

@@ -60,7 +60,7 @@ public record Offer(
         return ragged(column, dtype, rows, elements, 1);
     }
 
-    /** Offers a ragged column with so many dimensions a row: the values, the offsets of its rows, their shapes. */
+    /** Offers a ragged column with this many dimensions for each row: its values, the offsets of its rows, their shapes. */
     public static List<Offer> ragged(String column, String dtype, long rows, long elements, int dimensions) {
         return List.of(
                 part(column, "RAGGED_VALUES", dtype, elements),

@@ -425,11 +425,14 @@ public final class BatchPublisher implements AutoCloseable {
     public void close() {
         closing = true;
         synchronized (this) {
-            if (!closed) {
-                closed = true;
-                end(aborted == null ? failure : aborted);
+            try {
+                if (!closed) {
+                    closed = true;
+                    end(aborted == null ? failure : aborted);
+                }
+            } finally {
+                folder.close();
             }
-            folder.close();
         }
     }
 

@@ -18,6 +18,56 @@ import java.util.List;
 
 /** Writes batches into the slots of a ring. The caller makes sure that the slots are free. Not thread-safe. */
 final class RingWriter implements AutoCloseable {
+    /*
+     * The life of a slot, and why a ring survives its processes
+     *
+     * Batch q is in slot q % slots, after the old batch q - slots. RingDescriptor specifies the words and the steps of both sides. For
+     * batch q, the slot is
+     *
+     *   free       its sequence is that of the old batch, or 0 in the first round, and each known consumer has finished that batch
+     *   claimed    "claimed" is above q: a new consumer does not begin with the old batch any more
+     *   writing    its sequence is 2q + 1
+     *   written    its sequence is 2q + 2, but "published" is not above q, so no consumer reads it
+     *   published  "published" is above q: consumers read it in place, until the slot is free for batch q + slots
+     *
+     * Only the producer writes the file: one thread at a time, under the monitor of BatchPublisher. If a loader gathers into the slots,
+     * its threads write the arrays of slots that RingSlots has released; the lock of the loader's ring orders these writes before
+     * publishInPlace(). A consumer maps the file read-only, and writes only the page of its seat. Both sides use pread and pwrite for
+     * pages, so no process can crash another one by truncating a page. Every step is ordered:
+     *
+     *   claim      "claimed", full fence, then read the seats. A consumer writes its ticket, full fence, then reads "claimed". So the
+     *              producer sees the ticket and waits, or the consumer sees the claim and begins behind it
+     *   drop       the dropped ticket, full fence, then any later write: a consumer that finds its batch overwritten also finds that
+     *              it was dropped
+     *   begin      2q + 1, store fence, then the data: a consumer that reads a byte of batch q finds afterwards that the sequence of
+     *              the old batch is gone
+     *   publish    the data, then 2q + 2, then "published", each with release order
+     *   end        the message, then the state with release order. A consumer reads the state before "published", so it misses no
+     *              batch
+     *
+     * The kernel releases the lock of a process when it dies, and keeps the pages of a file as long as they are mapped. A dead producer
+     * leaves producer.lock free; consumers then read "published" once more, take the remaining batches, and report the death.
+     *
+     *   death before the ring appears   consumers find no file "ring" and continue to wait; the rename makes it visible when its
+     *                                   header is complete
+     *   after claim or drop             no batch changes; a consumer that attaches later may begin later
+     *   after begin, or while written   "published" does not count the batch
+     *   after publish                   consumers get the batch
+     *   before the state                consumers get all batches, and then an error instead of the end
+     *   while the files are removed     attached consumers keep their pages; the daemon or the next producer removes the rest
+     *
+     * The producer ignores a seat without a ticket. While it waits for a slot, and after each epoch, it tests the locks of the seats that
+     * are behind:
+     *
+     *   death before the ticket         the producer does not wait for this consumer
+     *   after the ticket                it finds the lock free, and drops the ticket
+     *   while finished is written       finished and its check differ, so the last value counts
+     *   after another death             the next consumer of the seat writes ticket 0 first and its own ticket last
+     *
+     * A stopped process keeps its lock. A stopped consumer is like a slow one: it is dropped, or ends the wait with an error. A stopped
+     * producer continues where it stopped, because a claim does not expire. The daemon takes no part while a producer lives.
+     */
+
     /** A batch with this many bytes gets huge pages; its slot then takes up to four times the memory. */
     private static final long LEAST_HUGE_BYTES = PageSize.HUGE_BYTES / 4;
 
@@ -157,7 +207,7 @@ final class RingWriter implements AutoCloseable {
     /** Announces that batches before {@code claimed} may be overwritten. Later writes become visible after it. */
     void claim(long claimed) {
         RingWords.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
-        VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.sit
+        VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then read the seats; see Seat.sit
     }
 
     /** Returns the slot of a batch. */
@@ -165,11 +215,7 @@ final class RingWriter implements AutoCloseable {
         return slots[(int) (batch % slots.length)];
     }
 
-    /**
-     * Marks the slot of a batch as being written. Later writes become visible after it. A sequence lock: "writing" is visible before any of
-     * the data, "written" only after all of it. A reader that finds the same "written" before and after it has copied has copied one
-     * batch. If the producer dies in between, the slot stays "writing", and "published" never counts it.
-     */
+    /** Marks the slot of a batch as being written. Later writes become visible after it. */
     void begin(long batch) {
         slot(batch).putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(batch));
         VarHandle.storeStoreFence();

@@ -3,7 +3,7 @@ package dev.larder.loader.sample;
 /**
  * The batches of one epoch, for all ranks together.
  *
- * <p>It is read by several threads at once and at any batch, so it must not change.
+ * <p>Several threads read any batch at the same time, so it must not change.
  */
 public interface BatchOrder {
     /** Returns the number of batches. */

@@ -19,7 +19,7 @@ final class RandomOrder implements SampleOrder {
 
     static RandomOrder of(long rows, long seed) {
         if (rows > Requirements.MAX_ROWS) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
+            throw Failure.of(ErrorCode.BAD_INPUT, "too many rows to shuffle")
                     .with("rows", rows)
                     .with("max", Requirements.MAX_ROWS)
                     .remedy("shuffle with Sampler.permuted(seed), whose orders take no memory");

@@ -3,7 +3,7 @@ package dev.larder.loader.sample;
 /**
  * The order of one epoch: the row at each position.
  *
- * <p>It is read by several threads at once and at any position, so it must not change.
+ * <p>Several threads read any position at the same time, so it must not change.
  */
 public interface SampleOrder {
     /** Returns the number of samples of the epoch; a row may come more than once, or not at all. */

@@ -2,7 +2,7 @@ package dev.larder.loader.transform;
 
 import java.nio.ByteBuffer;
 
-/** The user's own step from the bytes of one sample to other bytes. Several threads may call it at once, each with its own arguments. */
+/** The user's own step from the bytes of one sample to other bytes. Several threads may call it at the same time, each with its own arguments. */
 @FunctionalInterface
 public interface BytesFunction {
     /**

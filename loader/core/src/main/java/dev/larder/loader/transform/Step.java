@@ -177,7 +177,7 @@ public sealed interface Step {
 
     /** Runs the user's code on the bytes of a sample and writes its result. */
     record MapBytes(Dtype dtype, List<Long> shape, BytesFunction function) implements Step {
-        /** Checks that the shape is one. */
+        /** Throws if a dimension is negative. */
         public MapBytes {
             shape = List.copyOf(shape);
             if (!shape.isEmpty() && Collections.min(shape) < 0) {
@@ -201,7 +201,7 @@ public sealed interface Step {
      */
     record MapRow(Dtype dtype, List<Long> shape, boolean ragged, boolean random, RaggedFunction.Random function)
             implements Step {
-        /** Checks that the shape is one. */
+        /** Throws if a dimension is negative. */
         public MapRow {
             shape = List.copyOf(shape);
             if (!shape.isEmpty() && Collections.min(shape) < 0) {

@@ -8,11 +8,14 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Loader;
 import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
+import dev.larder.loader.fanout.DyingProducer.Step;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
@@ -23,7 +26,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class FanOutProcessesTest {
-
     private final Gallery gallery = new Gallery(3000, 200, 64); // 47 batches
 
     @AfterEach
@@ -69,6 +71,33 @@ class FanOutProcessesTest {
             }
             gallery.publisher().open().close(); // takes the name over, and removes what is left
         }
+    }
+
+    @Test
+    void aProducerThatIsKilledInAnyStepLosesAndTearsNoPublishedBatch() {
+        Map<Step, SharedBatches> consumers = new EnumMap<>(Step.class);
+        try (ChildJvm producer = ChildJvm.start(DyingProducer.class, gallery.path())) {
+            producer.awaitLine("stopped");
+            for (Step step : Step.values()) {
+                consumers.put(step, SharedBatches.attach(gallery.larder, step.ring()));
+            }
+
+            producer.kill();
+
+            consumers.forEach(this::requireLastBatchThenDeath);
+        } finally {
+            consumers.values().forEach(SharedBatches::close);
+        }
+    }
+
+    private void requireLastBatchThenDeath(Step step, SharedBatches batches) {
+        Iterator<SharedBatch> iterator = batches.iterator();
+
+        SharedBatch last = iterator.next();
+
+        assertThat(last.number()).as(step.name()).isEqualTo(2);
+        assertThat(gallery.isGenuine(last)).as(step.name()).isTrue();
+        assertThatThrownBy(iterator::hasNext).hasMessageContaining("the producer died: ring=" + step.ring());
     }
 
     private static CompletableFuture<Void> killAfter(ChildJvm producer, int nanos) {

@@ -45,7 +45,7 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
         return RankSeat.ofNode(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
     }
 
-    /** Listens as the first rank, and writes the address. The card follows when the nodes meet. */
+    /** Listens as the first rank, and writes the address to {@code words}. */
     public void listen(int[] words) {
         NodeMeeting opened = NodeMeeting.listen(host, parents.secret());
         meeting = opened;

@@ -112,11 +112,6 @@ public final class RankLayout {
         return blocks.length == 1 ? 0 : Arrays.deepHashCode(blocks);
     }
 
-    /** Lists the ranks of a block. */
-    public String text(int block) {
-        return Arrays.toString(blocks[block]);
-    }
-
     @Override
     public String toString() {
         return Arrays.deepToString(blocks);

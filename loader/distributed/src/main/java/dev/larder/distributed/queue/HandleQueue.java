@@ -137,7 +137,7 @@ public final class HandleQueue implements AutoCloseable {
         }
     }
 
-    /** Tries a step once. A switch, because a lambda with the handle would be an allocation in every call. */
+    /** Tries a step once. A lambda with the handle would allocate in each call. */
     private boolean tryStep(Step step, Handle handle) {
         return switch (step) {
             case CLAIM -> tryClaim(handle, 0, spec.buffers());

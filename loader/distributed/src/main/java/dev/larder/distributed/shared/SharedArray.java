@@ -171,84 +171,66 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, byte[] target, int from, int length) {
-        Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, PrimitiveType.BYTE), target, from, length);
+        copyOut(first, PrimitiveType.BYTE, target, Objects.checkFromIndexSize(from, length, target.length), length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, byte[] source, int from, int length) {
-        Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, PrimitiveType.BYTE), source, from, length);
+        copyIn(first, PrimitiveType.BYTE, source, Objects.checkFromIndexSize(from, length, source.length), length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, int[] target, int from, int length) {
-        Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, PrimitiveType.INT), target, from, length);
+        copyOut(first, PrimitiveType.INT, target, Objects.checkFromIndexSize(from, length, target.length), length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, int[] source, int from, int length) {
-        Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, PrimitiveType.INT), source, from, length);
+        copyIn(first, PrimitiveType.INT, source, Objects.checkFromIndexSize(from, length, source.length), length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, long[] target, int from, int length) {
-        Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, PrimitiveType.LONG), target, from, length);
+        copyOut(first, PrimitiveType.LONG, target, Objects.checkFromIndexSize(from, length, target.length), length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, long[] source, int from, int length) {
-        Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, PrimitiveType.LONG), source, from, length);
+        copyIn(first, PrimitiveType.LONG, source, Objects.checkFromIndexSize(from, length, source.length), length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, float[] target, int from, int length) {
-        Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, PrimitiveType.FLOAT), target, from, length);
+        copyOut(first, PrimitiveType.FLOAT, target, Objects.checkFromIndexSize(from, length, target.length), length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, float[] source, int from, int length) {
-        Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, PrimitiveType.FLOAT), source, from, length);
+        copyIn(first, PrimitiveType.FLOAT, source, Objects.checkFromIndexSize(from, length, source.length), length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, double[] target, int from, int length) {
-        Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, PrimitiveType.DOUBLE), target, from, length);
+        copyOut(first, PrimitiveType.DOUBLE, target, Objects.checkFromIndexSize(from, length, target.length), length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, double[] source, int from, int length) {
-        Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, PrimitiveType.DOUBLE), source, from, length);
+        copyIn(first, PrimitiveType.DOUBLE, source, Objects.checkFromIndexSize(from, length, source.length), length);
     }
 
-    private void copyOut(long address, Object target, int from, long length) {
+    private void copyOut(long first, PrimitiveType type, Object target, int from, int length) {
+        long address = address(first, length, type);
         int size = spec.dtype().itemSize();
-        Bytes.copy(
-                null,
-                address,
-                target,
-                PrimitiveType.of(spec.dtype()).arrayOffset() + (long) from * size,
-                length * size);
+        Bytes.copy(null, address, target, type.arrayOffset() + (long) from * size, (long) length * size);
         requireOpen(); // if it was closed meanwhile, zeros were copied
         Reference.reachabilityFence(this);
     }
 
-    private void copyIn(long address, Object source, int from, long length) {
+    private void copyIn(long first, PrimitiveType type, Object source, int from, int length) {
+        long address = address(first, length, type);
         int size = spec.dtype().itemSize();
-        Bytes.copy(
-                source,
-                PrimitiveType.of(spec.dtype()).arrayOffset() + (long) from * size,
-                null,
-                address,
-                length * size);
+        Bytes.copy(source, type.arrayOffset() + (long) from * size, null, address, (long) length * size);
         requireOpen(); // if it was closed meanwhile, the write is lost
         Reference.reachabilityFence(this);
     }
@@ -380,7 +362,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private long snapshot(Object target, int length, PrimitiveType type, Duration timeout) {
         address(0, elementCount(), type);
         requireLength(length);
-        long start = PrimitiveType.of(spec.dtype()).arrayOffset();
+        long start = type.arrayOffset();
         return snapshot(
                 offset -> Bytes.copy(null, region.memory().address(offset, byteSize()), target, start, byteSize()),
                 timeout);
@@ -437,7 +419,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Idempotent. */
     @Override
     public void close() {
-        offer(null);
+        closeElements();
         region.close();
     }
 }

@@ -16,13 +16,8 @@ abstract class SharedElements {
     private final long count;
     private final long base;
 
-    // The number of accessible elements of each type: all for that of the dtype, none for others and after closing.
-    private long bytes;
-    private long shorts;
-    private long ints;
-    private long longs;
-    private long floats;
-    private long doubles;
+    /** The type that accesses must have: that of the dtype, or null after closing. */
+    private @Nullable PrimitiveType offered;
 
     SharedElements(SharedMemory memory, SharedArraySpec spec) {
         this.memory = memory;
@@ -30,17 +25,12 @@ abstract class SharedElements {
         this.dtype = spec.dtype();
         this.count = spec.elementCount();
         this.base = memory.address(ArrayDescriptor.ELEMENTS_OFFSET, spec.byteSize());
-        offer(PrimitiveType.of(dtype));
+        this.offered = PrimitiveType.of(dtype);
     }
 
-    /** Allows access to elements as this type only; null for none. */
-    final void offer(@Nullable PrimitiveType type) {
-        bytes = type == PrimitiveType.BYTE ? count : 0;
-        shorts = type == PrimitiveType.SHORT ? count : 0;
-        ints = type == PrimitiveType.INT ? count : 0;
-        longs = type == PrimitiveType.LONG ? count : 0;
-        floats = type == PrimitiveType.FLOAT ? count : 0;
-        doubles = type == PrimitiveType.DOUBLE ? count : 0;
+    /** Refuses all further accesses. */
+    final void closeElements() {
+        offered = null;
     }
 
     /** Returns the number of elements. */
@@ -74,160 +64,162 @@ abstract class SharedElements {
 
     /** Reads an element with plain semantics. */
     public final byte getByte(long i) {
-        byte value = RawMemory.getByte(base + at(i, bytes));
+        byte value = RawMemory.getByte(at(i, PrimitiveType.BYTE, Byte.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setByte(long i, byte value) {
-        RawMemory.putByte(null, base + at(i, bytes), value);
+        RawMemory.putByte(null, at(i, PrimitiveType.BYTE, Byte.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with plain semantics; of half precision, its bits. */
     public final short getShort(long i) {
-        short value = RawMemory.getShort(base + at(i, shorts) * Short.BYTES);
+        short value = RawMemory.getShort(at(i, PrimitiveType.SHORT, Short.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setShort(long i, short value) {
-        RawMemory.putShort(null, base + at(i, shorts) * Short.BYTES, value);
+        RawMemory.putShort(null, at(i, PrimitiveType.SHORT, Short.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with plain semantics. */
     public final int getInt(long i) {
-        int value = RawMemory.getInt(base + at(i, ints) * Integer.BYTES);
+        int value = RawMemory.getInt(at(i, PrimitiveType.INT, Integer.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setInt(long i, int value) {
-        RawMemory.putInt(base + at(i, ints) * Integer.BYTES, value);
+        RawMemory.putInt(at(i, PrimitiveType.INT, Integer.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with plain semantics. */
     public final long getLong(long i) {
-        long value = RawMemory.getLong(base + at(i, longs) * Long.BYTES);
+        long value = RawMemory.getLong(at(i, PrimitiveType.LONG, Long.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setLong(long i, long value) {
-        RawMemory.putLong(null, base + at(i, longs) * Long.BYTES, value);
+        RawMemory.putLong(null, at(i, PrimitiveType.LONG, Long.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with plain semantics. */
     public final float getFloat(long i) {
-        float value = RawMemory.getFloat(base + at(i, floats) * Float.BYTES);
+        float value = RawMemory.getFloat(at(i, PrimitiveType.FLOAT, Float.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setFloat(long i, float value) {
-        RawMemory.putFloat(base + at(i, floats) * Float.BYTES, value);
+        RawMemory.putFloat(at(i, PrimitiveType.FLOAT, Float.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with plain semantics. */
     public final double getDouble(long i) {
-        double value = RawMemory.getDouble(base + at(i, doubles) * Double.BYTES);
+        double value = RawMemory.getDouble(at(i, PrimitiveType.DOUBLE, Double.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with plain semantics. */
     public final void setDouble(long i, double value) {
-        RawMemory.putDouble(base + at(i, doubles) * Double.BYTES, value);
+        RawMemory.putDouble(at(i, PrimitiveType.DOUBLE, Double.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Reads an element with volatile semantics. */
     public final int getIntVolatile(long i) {
-        int value = RawMemory.getIntVolatile(base + at(i, ints) * Integer.BYTES);
+        int value = RawMemory.getIntVolatile(at(i, PrimitiveType.INT, Integer.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with volatile semantics. */
     public final void setIntVolatile(long i, int value) {
-        RawMemory.putIntVolatile(base + at(i, ints) * Integer.BYTES, value);
+        RawMemory.putIntVolatile(at(i, PrimitiveType.INT, Integer.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Writes an element atomically if it has the expected value; false if it has not. */
     public final boolean compareAndSetInt(long i, int expected, int value) {
-        boolean isSet = RawMemory.compareAndSetInt(base + at(i, ints) * Integer.BYTES, expected, value);
+        boolean isSet = RawMemory.compareAndSetInt(at(i, PrimitiveType.INT, Integer.BYTES), expected, value);
         Reference.reachabilityFence(this);
         return isSet;
     }
 
     /** Adds to an element atomically, and returns the value before. */
     public final int addInt(long i, int delta) {
-        int before = RawMemory.getAndAddInt(base + at(i, ints) * Integer.BYTES, delta);
+        int before = RawMemory.getAndAddInt(at(i, PrimitiveType.INT, Integer.BYTES), delta);
         Reference.reachabilityFence(this);
         return before;
     }
 
     /** Reads an element with volatile semantics. */
     public final long getLongVolatile(long i) {
-        long value = RawMemory.getLongVolatile(base + at(i, longs) * Long.BYTES);
+        long value = RawMemory.getLongVolatile(at(i, PrimitiveType.LONG, Long.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with volatile semantics. */
     public final void setLongVolatile(long i, long value) {
-        RawMemory.putLongVolatile(base + at(i, longs) * Long.BYTES, value);
+        RawMemory.putLongVolatile(at(i, PrimitiveType.LONG, Long.BYTES), value);
         Reference.reachabilityFence(this);
     }
 
     /** Writes an element atomically if it has the expected value; false if it has not. */
     public final boolean compareAndSetLong(long i, long expected, long value) {
-        boolean isSet = RawMemory.compareAndSetLong(base + at(i, longs) * Long.BYTES, expected, value);
+        boolean isSet = RawMemory.compareAndSetLong(at(i, PrimitiveType.LONG, Long.BYTES), expected, value);
         Reference.reachabilityFence(this);
         return isSet;
     }
 
     /** Adds to an element atomically, and returns the value before. */
     public final long addLong(long i, long delta) {
-        long before = RawMemory.getAndAddLong(base + at(i, longs) * Long.BYTES, delta);
+        long before = RawMemory.getAndAddLong(at(i, PrimitiveType.LONG, Long.BYTES), delta);
         Reference.reachabilityFence(this);
         return before;
     }
 
     /** Reads an element with volatile semantics. */
     public final float getFloatVolatile(long i) {
-        float value = Float.intBitsToFloat(RawMemory.getIntVolatile(base + at(i, floats) * Float.BYTES));
+        float value = Float.intBitsToFloat(RawMemory.getIntVolatile(at(i, PrimitiveType.FLOAT, Float.BYTES)));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with volatile semantics. */
     public final void setFloatVolatile(long i, float value) {
-        RawMemory.putIntVolatile(base + at(i, floats) * Float.BYTES, Float.floatToRawIntBits(value));
+        RawMemory.putIntVolatile(at(i, PrimitiveType.FLOAT, Float.BYTES), Float.floatToRawIntBits(value));
         Reference.reachabilityFence(this);
     }
 
     /** Writes an element atomically if it has the expected bits; false if it has not. */
     public final boolean compareAndSetFloat(long i, float expected, float value) {
         boolean isSet = RawMemory.compareAndSetInt(
-                base + at(i, floats) * Float.BYTES, Float.floatToRawIntBits(expected), Float.floatToRawIntBits(value));
+                at(i, PrimitiveType.FLOAT, Float.BYTES),
+                Float.floatToRawIntBits(expected),
+                Float.floatToRawIntBits(value));
         Reference.reachabilityFence(this);
         return isSet;
     }
 
     /** Adds to an element atomically, and returns the value before. */
     public final float addFloat(long i, float delta) {
-        long address = base + at(i, floats) * Float.BYTES;
+        long address = at(i, PrimitiveType.FLOAT, Float.BYTES);
         while (true) {
             int before = RawMemory.getIntVolatile(address);
             float value = Float.intBitsToFloat(before);
@@ -240,21 +232,21 @@ abstract class SharedElements {
 
     /** Reads an element with volatile semantics. */
     public final double getDoubleVolatile(long i) {
-        double value = Double.longBitsToDouble(RawMemory.getLongVolatile(base + at(i, doubles) * Double.BYTES));
+        double value = Double.longBitsToDouble(RawMemory.getLongVolatile(at(i, PrimitiveType.DOUBLE, Double.BYTES)));
         Reference.reachabilityFence(this);
         return value;
     }
 
     /** Writes an element with volatile semantics. */
     public final void setDoubleVolatile(long i, double value) {
-        RawMemory.putLongVolatile(base + at(i, doubles) * Double.BYTES, Double.doubleToRawLongBits(value));
+        RawMemory.putLongVolatile(at(i, PrimitiveType.DOUBLE, Double.BYTES), Double.doubleToRawLongBits(value));
         Reference.reachabilityFence(this);
     }
 
     /** Writes an element atomically if it has the expected bits; false if it has not. */
     public final boolean compareAndSetDouble(long i, double expected, double value) {
         boolean isSet = RawMemory.compareAndSetLong(
-                base + at(i, doubles) * Double.BYTES,
+                at(i, PrimitiveType.DOUBLE, Double.BYTES),
                 Double.doubleToRawLongBits(expected),
                 Double.doubleToRawLongBits(value));
         Reference.reachabilityFence(this);
@@ -263,7 +255,7 @@ abstract class SharedElements {
 
     /** Adds to an element atomically, and returns the value before. */
     public final double addDouble(long i, double delta) {
-        long address = base + at(i, doubles) * Double.BYTES;
+        long address = at(i, PrimitiveType.DOUBLE, Double.BYTES);
         while (true) {
             long before = RawMemory.getLongVolatile(address);
             double value = Double.longBitsToDouble(before);
@@ -274,11 +266,12 @@ abstract class SharedElements {
         }
     }
 
-    private long at(long i, long limit) {
-        if (i < 0 || i >= limit) {
+    /** Returns the address of an element, which has {@code size} bytes. */
+    private long at(long i, PrimitiveType type, int size) {
+        if (i < 0 || i >= count || offered != type) {
             throw refused(i);
         }
-        return i;
+        return base + i * size;
     }
 
     private RuntimeException refused(long i) {

@@ -34,7 +34,7 @@ public interface GroupTransport {
         String address();
 
         /**
-         * Connects to all other nodes. The caller owns the result. This is closed then, or after a failure.
+         * Connects to all other nodes. The caller owns the result. Closes this, even if it fails.
          *
          * @param addresses of all nodes, in their order
          * @throws dev.larder.error.LarderException if a node cannot be reached in time

@@ -48,9 +48,13 @@ class DyingMembersTest {
     }
 
     private ChildJvm start(String does) {
-        ChildJvm child = ChildJvm.start(QueueChild.class, folder.path().toString(), "q", does);
+        ChildJvm child = launch(does);
         child.awaitLine("ready");
         return child;
+    }
+
+    private ChildJvm launch(String does) {
+        return ChildJvm.start(QueueChild.class, folder.path().toString(), "q", does);
     }
 
     @Test
@@ -127,9 +131,13 @@ class DyingMembersTest {
         try (HandleQueue queue = queue().openOrCreate(PATIENCE)) {
             for (int round = 0; round < rounds.count(); round++) {
                 long lostBefore = queue.lost();
-                Work work = new Work(queue);
-                try (ChildJvm child = start("put-and-take");
-                        ChildJvm other = start("put-and-take")) {
+                Work work;
+                try (ChildJvm child = launch("put-and-take");
+                        ChildJvm other = launch("put-and-take")) {
+                    child.awaitLine("ready");
+                    other.awaitLine("ready");
+                    work = new Work(queue);
+                    work.requireProgress();
                     LockSupport.parkNanos(rounds.momentNs(30)); // to kill them in any call
                     child.kill();
                     other.kill();
@@ -158,8 +166,10 @@ class DyingMembersTest {
                     },
                     task -> new Thread(task, "producer").start());
             for (int round = 0; round < rounds.count(); round++) {
-                try (ChildJvm child = start("count");
-                        ChildJvm other = start("count")) {
+                try (ChildJvm child = launch("count");
+                        ChildJvm other = launch("count")) {
+                    child.awaitLine("ready");
+                    other.awaitLine("ready");
                     LockSupport.parkNanos(rounds.momentNs(20)); // to kill them in any call
                     child.kill();
                     other.kill();

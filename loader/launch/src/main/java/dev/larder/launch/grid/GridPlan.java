@@ -29,7 +29,7 @@ public record GridPlan(List<Axis> axes, List<String> command) {
                 throw Failure.of(ErrorCode.USAGE, "two parameters share a variable")
                         .with("variable", axis.variable())
                         .with("parameters", other.name() + ", " + axis.name())
-                        .remedy("rename one, or give all values at once");
+                        .remedy("rename one, or give the values of both in one parameter");
             }
             jobs *= axis.values().size();
             if (jobs > Axis.MOST_VALUES) {

@@ -52,7 +52,7 @@ final class Session extends NativeSession {
         return health;
     }
 
-    /** Returns the same session with a separate health: its failures do not count here. */
+    /** Returns the same session with its own health, so that its failures do not affect this one. */
     Session apart() {
         return new Session(this, new Health());
     }

@@ -7,18 +7,18 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * The place of a task among those of its gang. Tasks on one machine have a store each: the first the usual one, so that it finds what
- * is there, the others one beside it.
+ * The node number and the store of a task. Each task has its own store: the first task of a machine uses the given one, so that it finds
+ * loaded datasets there, and the others add a number to its name.
  *
  * @param node its number in the gang
- * @param store where its data is; empty for what the environment says
+ * @param store empty for the store that the environment names
  */
 record ExecutorSeat(int node, String store) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
 
     /**
-     * Tells the others where this task is: which machine, and which memory its store lies in, so that namespaces with a {@code
-     * /dev/shm} of their own count as machines.
+     * Returns a text that two tasks share if their stores are in the same memory: the boot id of the machine, the mount and the path.
+     * Containers with their own {@code /dev/shm} differ in the mount.
      */
     static String place(String store) throws IOException {
         Path there = StoreLocation.resolve(store.isEmpty() ? null : Path.of(store));
@@ -29,7 +29,7 @@ record ExecutorSeat(int node, String store) {
         return Files.readString(BOOT).strip() + "/" + Files.getAttribute(above, "unix:dev") + "/" + there;
     }
 
-    /** Returns the seat of a task, from the places of all. */
+    /** Returns the seat of a task. {@code places} has the {@link #place} of each task. */
     static ExecutorSeat of(int node, String[] places, String store) {
         int before = 0;
         for (int other = 0; other < node; other++) {

@@ -5,19 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the tasks of a gang need to know.
+ * The settings of a gang, sent to its tasks.
  *
- * @param launch names the launch
- * @param nodes how many nodes start
- * @param maxRestarts how often ranks may start again, lost executors included
- * @param restarts how often they have before this gang
- * @param options what the launcher of each node is told
- * @param command what ranks run
- * @param program the larder command; a node whose executor has {@code LARDER_COMMAND} takes that
- * @param store the store of each node; empty where the environment of its executor says it
- * @param folder where launchers run, if there is such a folder
- * @param secret of the run
- * @param graceMs how long a launcher may take to end
+ * @param launch the name of the launch
+ * @param nodes the number of nodes
+ * @param maxRestarts the limit of restarts, including those after a lost executor
+ * @param restarts the number of restarts before this gang
+ * @param options the options of each launcher
+ * @param command the command line of the ranks
+ * @param program the larder command, unless the environment of an executor has {@code LARDER_COMMAND}
+ * @param store the store of each node; empty for the store that the executor's environment names
+ * @param folder the working folder of launchers, on nodes that have it
+ * @param secret the secret of the run
+ * @param graceMs the time limit for a launcher to end
  */
 record GangPlan(
         String launch,
@@ -34,10 +34,10 @@ record GangPlan(
         implements Serializable {
     private static final long serialVersionUID = 1;
 
-    /** What tasks are told where people stop a launch, and nothing is to start again. */
-    static final String STOPPED = "larder: people have stopped the launch";
+    /** The reason of a cancelled job if a user stopped the launch, so that nothing starts again. */
+    static final String STOPPED = "larder: the launch was stopped";
 
-    /** Leaves the secret out. */
+    /** Omits the secret. */
     @Override
     public String toString() {
         return "GangPlan[launch=" + launch + ", nodes=" + nodes + ", restarts=" + restarts + ", command=" + command
@@ -61,7 +61,7 @@ record GangPlan(
                 "--max-restarts=" + Math.max(0, maxRestarts - restarts - attempt),
                 "--earlier-restarts=" + (restarts + attempt)));
         if (seat.node() > 0) {
-            words.add("--quiet"); // node 0 says it
+            words.add("--quiet"); // node 0 prints the same
         }
         words.addAll(options);
         words.add("--");

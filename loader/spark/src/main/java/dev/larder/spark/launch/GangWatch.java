@@ -18,7 +18,7 @@ import org.apache.spark.scheduler.StageInfo;
 import org.jspecify.annotations.Nullable;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Sees how the tasks of one gang go: which run, how often they were started, and since when they wait for executors. Thread-safe. */
+/** Counts the running tasks and the starts of one gang, and measures its wait for executors. Thread-safe. */
 final class GangWatch extends SparkListener {
     private final String group;
     private final Set<Integer> stages = new HashSet<>();
@@ -29,7 +29,7 @@ final class GangWatch extends SparkListener {
     private boolean waits;
     private @Nullable String lastLoss;
 
-    /** {@code group} is the job group of the gang. */
+    /** Watches the gang with this job group. */
     GangWatch(String group) {
         this.group = group;
     }
@@ -41,7 +41,7 @@ final class GangWatch extends SparkListener {
         }
         for (StageInfo stage : CollectionConverters.asJava(start.stageInfos())) {
             stages.add(stage.stageId());
-            gangStage = Math.min(gangStage, stage.stageId()); // the other one only collects
+            gangStage = Math.min(gangStage, stage.stageId()); // the other stage only collects the results
         }
     }
 
@@ -90,27 +90,27 @@ final class GangWatch extends SparkListener {
                 + removed.reason().strip();
     }
 
-    /** Returns how often the gang was started. */
+    /** Returns the number of starts of the gang. */
     synchronized int attempts() {
         return attempts;
     }
 
-    /** Tells whether the gang has waited longer than this for executors to start on. */
+    /** Returns whether the gang has waited for executors longer than this. */
     synchronized boolean waitsLongerThan(Duration patience) {
         return waits && System.nanoTime() - waitsSinceNanos > patience.toNanos();
     }
 
-    /** Returns why the gang had to start again; empty where it had not. */
+    /** Returns the reason of the last restart, or an empty text if there was none. */
     synchronized String lastLoss() {
         return lastLoss == null ? "" : lastLoss;
     }
 
-    /** Returns how many tasks run, those too that Spark has asked to end. */
+    /** Returns the number of running tasks, including those that Spark has cancelled. */
     synchronized int running() {
         return running.size();
     }
 
-    /** Waits until no task runs any more; false where some still do. */
+    /** Waits until no task runs; returns false if the time limit is reached. */
     synchronized boolean awaitNone(Duration patience) {
         Deadline deadline = Deadline.after(patience);
         try {
@@ -123,7 +123,7 @@ final class GangWatch extends SparkListener {
         return running.isEmpty();
     }
 
-    /** Names the job group, for people. */
+    /** Returns the job group, for messages. */
     @Override
     public String toString() {
         return group + List.copyOf(stages);

@@ -1,10 +1,10 @@
 package dev.larder.spark.launch;
 
 /**
- * How a launch ended.
+ * The result of a launch.
  *
- * @param exitCode 0 where all ranks did what they should; that of the rank that failed first; else the number of an {@link
- *     dev.larder.error.ErrorCode}, or 128 and the number of the signal that stopped the launch
- * @param message what went wrong beyond what the ranks' output says; empty where nothing did
+ * @param exitCode 0 if all ranks succeeded, or the exit code of the rank that failed first, the number of an {@link
+ *     dev.larder.error.ErrorCode}, or 128 plus the number of the signal that stopped the launch
+ * @param message a failure that is not in the output of the ranks; empty if there was none
  */
 public record LaunchEnd(int exitCode, String message) {}

@@ -18,16 +18,15 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * Spark's driver of {@code larder launch --via spark}, which starts it with Spark's class path and hands on what people said. SIGTERM
- * asks the ranks of all nodes to end.
+ * The Spark driver of {@code larder launch --via spark}, which starts it with Spark's class path and the user's options. SIGTERM ends the
+ * ranks of all nodes.
  *
- * <p>Arguments are {@code KEY=VALUE}: {@code master}, {@code conf} (again and again), {@code jar} (for
- * executors, again and again) or {@code jars=all}, {@code min}, {@code max}, {@code ranks}, {@code
- * restarts}, {@code program}, {@code store}, {@code folder}, {@code meeting}, {@code join} and {@code grace} in ms, {@code option} (of the
- * launchers, again and again), and after {@code --} the command.
+ * <p>Arguments are {@code KEY=VALUE}: {@code master}, {@code conf} (repeatable), {@code jar} for executors (repeatable) or {@code
+ * jars=all}, {@code min}, {@code max}, {@code ranks}, {@code restarts}, {@code program}, {@code store}, {@code folder}, {@code meeting},
+ * {@code join} and {@code grace} in ms, and {@code option} for the launchers (repeatable). The command follows {@code --}.
  */
 public final class LaunchMain {
-    /** Before Spark's own, which ends the context. */
+    /** Runs this hook before Spark's own hook, which ends the context. */
     private static final int HOOK_PRIORITY = 100;
 
     private static final long BEYOND_GRACE_SECONDS = 80;
@@ -54,14 +53,14 @@ public final class LaunchMain {
         command.addAll(arguments.subList(end + 1, arguments.size()));
     }
 
-    /** Ends with the exit code of the launch. */
+    /** Runs the launch, and ends the process with its exit code. */
     public static void main(String[] arguments) {
         LaunchEnd end;
         try {
             end = new LaunchMain(List.of(arguments)).run(System.out, System.err);
         } catch (LarderException e) {
             end = new LaunchEnd(e.rawCode(), String.valueOf(e.getMessage()));
-        } catch (Exception | LinkageError e) { // Spark has many; another release has other classes
+        } catch (Exception | LinkageError e) { // Spark declares no exceptions; another release has other classes
             end = new LaunchEnd(ErrorCode.UNEXPECTED.number(), "Spark failed: reason=" + e);
         }
         if (!end.message().isEmpty()) {
@@ -135,7 +134,7 @@ public final class LaunchMain {
             int split = setting.indexOf('=');
             conf.set(setting.substring(0, split), setting.substring(split + 1));
         }
-        if (text("jars").equals("all")) { // executors of this machine take the driver's class path
+        if (text("jars").equals("all")) { // executors on this machine use the driver's class path
             conf.set("spark.executor.extraClassPath", System.getProperty("java.class.path", ""));
         } else {
             String named = conf.get("spark.jars", "");
@@ -155,7 +154,7 @@ public final class LaunchMain {
                                     .getProtectionDomain()
                                     .getCodeSource()
                                     .getLocation())
-                    .remedy("use Spark 4.2: set SPARK_HOME, or unset it for the one that came with the adapter");
+                    .remedy("set SPARK_HOME to a Spark 4.2, or unset it to use the Spark of the adapter");
         }
     }
 }

@@ -1,8 +1,8 @@
 package dev.larder.spark.launch;
 
-/** Takes what the node that leads a launch says, which has the lines of all ranks, by name. Lines come from one thread. */
+/** Receives the output of node 0, which contains the lines of all ranks, each with the name of its rank. Called by one thread. */
 @FunctionalInterface
 public interface LaunchOutput {
-    /** Takes a line of standard output, or of standard error. */
+    /** Receives a line of standard output, or of standard error. */
     void line(String text, boolean isError);
 }

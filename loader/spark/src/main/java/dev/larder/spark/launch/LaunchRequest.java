@@ -6,21 +6,21 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What to launch on Spark's executors.
+ * The settings of a launch on Spark's executors.
  *
- * @param minNodes how many nodes it takes to start
- * @param maxNodes how many nodes take part at most
- * @param maxRestarts how often the ranks may start again, after a rank failed or an executor was lost
- * @param options of {@code larder launch}, such as {@code -n=4} and {@code --data=train=hdfs://nn/train}; not those that say where
- *     nodes meet
- * @param command what ranks run
- * @param program the larder command, of the same path on all nodes; where it is another, {@code spark.executorEnv.LARDER_COMMAND} says it
- * @param store the store of each node; empty for the usual one
- * @param folder where ranks run, on nodes that have it
- * @param secret the run's secret; empty for one that is made up
- * @param meeting how long to wait for the fewest executors
- * @param join how long to wait for more than those
- * @param grace how long ranks may take to end
+ * @param minNodes the least number of nodes to start with
+ * @param maxNodes the largest number of nodes
+ * @param maxRestarts the limit of restarts, after a rank failed or an executor was lost
+ * @param options options of {@code larder launch}, such as {@code -n=4} and {@code --data=train=hdfs://nn/train}, but not those for
+ *     the rendezvous
+ * @param command the command line of the ranks
+ * @param program the path of the larder command on all nodes; {@code spark.executorEnv.LARDER_COMMAND} overrides it
+ * @param store the store of each node; empty for the default
+ * @param folder the working folder of the ranks, on nodes that have it
+ * @param secret the secret of the run; empty for a random one
+ * @param meeting the time limit to wait for the least number of executors
+ * @param join the time to wait for more executors after that
+ * @param grace the time limit for ranks to end
  */
 public record LaunchRequest(
         int minNodes,
@@ -39,7 +39,7 @@ public record LaunchRequest(
     private static final Duration USUAL_JOIN = Duration.ofSeconds(5);
     private static final Duration USUAL_GRACE = Duration.ofSeconds(10);
 
-    /** Refuses what makes no sense. */
+    /** Throws USAGE if the number of nodes or restarts is out of range, or the command is missing. */
     public LaunchRequest {
         options = List.copyOf(options);
         command = List.copyOf(command);
@@ -52,7 +52,7 @@ public record LaunchRequest(
         }
     }
 
-    /** Asks for so many nodes that run a command, with the usual times and without restarts. */
+    /** Returns a request for this number of nodes, with default time limits and without restarts. */
     public static LaunchRequest of(int nodes, String program, List<String> options, List<String> command) {
         return new LaunchRequest(
                 nodes,
@@ -69,22 +69,16 @@ public record LaunchRequest(
                 USUAL_GRACE);
     }
 
-    /** Changes how often the ranks may start again. */
+    /** Returns a copy with this limit of restarts. */
     public LaunchRequest withMaxRestarts(int restarts) {
         return new LaunchRequest(
                 minNodes, maxNodes, restarts, options, command, program, store, folder, secret, meeting, join, grace);
     }
 
-    /** Leaves the secret out. */
+    /** Omits the secret. */
     @Override
     public String toString() {
         return "LaunchRequest[nodes=" + minNodes + ":" + maxNodes + ", maxRestarts=" + maxRestarts + ", options="
                 + options + ", command=" + command + ", store=" + store + ", folder=" + folder + "]";
-    }
-
-    /** Changes the store of each node. */
-    public LaunchRequest withStore(String path) {
-        return new LaunchRequest(
-                minNodes, maxNodes, maxRestarts, options, command, program, path, folder, secret, meeting, join, grace);
     }
 }

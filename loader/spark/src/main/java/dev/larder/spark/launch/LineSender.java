@@ -7,7 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Sends lines to the driver in a thread of its own: ranks never wait for a network. What does not fit is left out and counted. */
+/** Sends lines to the driver in its own thread, so that ranks never wait for the network. Drops and counts lines if its queue is full. */
 final class LineSender implements AutoCloseable {
     private static final int MOST_LINES = 20_000;
     private static final int MOST_AT_ONCE = 500;
@@ -47,10 +47,10 @@ final class LineSender implements AutoCloseable {
                 long left = lost.getAndSet(0);
                 if (left > 0) {
                     lines.add(new LinesPlugin.Line(
-                            "larder: " + left + " lines were left out here; the executor's output has them", true));
+                            "larder: " + left + " lines are missing here; the executor's output contains them", true));
                 }
                 if (!LinesPlugin.send(launch, lines)) {
-                    lost.addAndGet(count + left); // the executor's output has them
+                    lost.addAndGet(count + left);
                     if (isClosing) {
                         return;
                     }
@@ -58,11 +58,11 @@ final class LineSender implements AutoCloseable {
                 lines.clear();
             }
         } catch (InterruptedException e) {
-            return; // they are late, and nobody waits any more
+            return; // close() waited long enough for the last lines
         }
     }
 
-    /** Waits until the last line is sent, but not for long. */
+    /** Waits until the last line is sent, at most 3 s. */
     @Override
     public void close() {
         isClosing = true;

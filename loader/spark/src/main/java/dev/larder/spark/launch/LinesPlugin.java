@@ -11,14 +11,14 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.jspecify.annotations.Nullable;
 
-/** Brings lines from executors to the driver, over Spark's own connection between them. */
+/** Sends lines from executors to the driver, over Spark's own connection between them. */
 public final class LinesPlugin implements SparkPlugin {
-    /** Who takes the lines of a launch, in the driver. */
+    /** The receiver of each launch's lines, by the name of the launch. For the driver. */
     private static final Map<String, LaunchOutput> TAKERS = new ConcurrentHashMap<>();
 
     private static volatile @Nullable PluginContext executor;
 
-    /** For Spark. */
+    /** Called by Spark. */
     public LinesPlugin() {}
 
     /** A line of a launch. */
@@ -26,12 +26,12 @@ public final class LinesPlugin implements SparkPlugin {
         private static final long serialVersionUID = 1;
     }
 
-    /** Lines that follow each other. */
+    /** Consecutive lines of a launch. */
     record Lines(String launch, ArrayList<Line> lines) implements Serializable {
         private static final long serialVersionUID = 1;
     }
 
-    /** Has the lines of a launch taken until {@link #forget}. */
+    /** Passes the lines of a launch to {@code output} until {@link #forget}. */
     static void take(String launch, LaunchOutput output) {
         TAKERS.put(launch, output);
     }
@@ -40,7 +40,7 @@ public final class LinesPlugin implements SparkPlugin {
         TAKERS.remove(launch);
     }
 
-    /** Sends lines from an executor, and waits until the driver has them; false where this context has no such plugin, or no driver. */
+    /** Sends lines from an executor, and waits until the driver has them; returns false if there is no plugin, or no driver. */
     static boolean send(String launch, List<Line> lines) {
         PluginContext context = executor;
         if (context == null) {
@@ -49,7 +49,7 @@ public final class LinesPlugin implements SparkPlugin {
         try {
             Object unused = context.ask(new Lines(launch, new ArrayList<>(lines)));
             return true;
-        } catch (Exception e) { // whatever Spark throws: the lines are in the executor's own output, too
+        } catch (Exception e) { // the executor's own output contains the lines
             return false;
         }
     }

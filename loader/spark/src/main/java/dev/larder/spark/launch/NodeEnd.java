@@ -3,12 +3,12 @@ package dev.larder.spark.launch;
 import java.io.Serializable;
 
 /**
- * How the launcher of one node ended by its own word.
+ * The end of one node's launcher that was not cut short.
  *
- * @param node its place in the gang
- * @param attempt which start of the gang this was, from 0
- * @param exitCode as {@code larder launch} has it
- * @param message what it said last on standard error; empty where all went well
+ * @param node its number in the gang
+ * @param attempt the number of this start of the gang, from 0
+ * @param exitCode the exit code of {@code larder launch}
+ * @param message its last lines on standard error; empty if it succeeded
  */
 record NodeEnd(int node, int attempt, String host, int exitCode, String message) implements Serializable {
     private static final long serialVersionUID = 1;

@@ -9,8 +9,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Runs a node in each task of a barrier stage. A function of Scala, as Spark's Java API has no barrier, and its barrier takes evaluators
- * but starts plain tasks for them.
+ * Runs a node in each task of a barrier stage. This is a Scala function, because Spark's Java API has no barriers, and a barrier with an
+ * evaluator starts ordinary tasks.
  */
 final class NodeTask extends AbstractFunction1<Iterator<Integer>, Iterator<NodeEnd>> implements Serializable {
     private static final long serialVersionUID = 1;
@@ -18,7 +18,7 @@ final class NodeTask extends AbstractFunction1<Iterator<Integer>, Iterator<NodeE
     private final GangPlan plan;
     private final CollectionAccumulator<NodeEnd> ends;
 
-    /** {@code ends} tells the driver of each end as soon as its task is over. */
+    /** Runs nodes of this plan, and adds each end to {@code ends}, which the driver reads as soon as the task is over. */
     NodeTask(GangPlan plan, CollectionAccumulator<NodeEnd> ends) {
         this.plan = plan;
         this.ends = ends;

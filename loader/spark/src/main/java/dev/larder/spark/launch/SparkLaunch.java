@@ -25,10 +25,10 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * Launches ranks on the executors of a Spark context: a gang of tasks, one for each node, that start together and, where an executor is
- * lost, start again together. Each runs {@code larder launch}, so that all holds that holds for nodes elsewhere.
+ * Launches ranks on the executors of a Spark context. A gang of tasks, one for each node, starts together, and starts again together if
+ * an executor is lost. Each task runs {@code larder launch}, so nodes behave as they do without Spark.
  *
- * <p>The context is made with {@link SparkSettings#apply}. A launch runs once. Thread-safe.
+ * <p>Create the context with {@link SparkSettings#apply}. A launch runs once. Thread-safe.
  */
 public final class SparkLaunch {
     private static final long LOOK_MS = 100;
@@ -51,7 +51,7 @@ public final class SparkLaunch {
     /**
      * Prepares a launch.
      *
-     * @throws dev.larder.error.LarderException USAGE where the context's settings do not allow it
+     * @throws dev.larder.error.LarderException USAGE if the context's settings do not allow it
      */
     public static SparkLaunch of(JavaSparkContext spark, LaunchRequest request, LaunchOutput output) {
         SparkSettings.require(spark.getConf(), request.maxRestarts());
@@ -64,7 +64,7 @@ public final class SparkLaunch {
         return HexFormat.of().formatHex(bytes);
     }
 
-    /** Asks the ranks of all nodes to end; {@link #run} then returns when they have. */
+    /** Ends the ranks of all nodes; {@link #run} returns when they have ended. */
     public void stop() {
         isStopped = true;
     }
@@ -88,7 +88,7 @@ public final class SparkLaunch {
         }
     }
 
-    /** Waits for executors, and returns on how many nodes to start. */
+    /** Waits for executors; returns the number of nodes to start. */
     private int awaitExecutors() {
         Deadline fewest = Deadline.after(request.meeting());
         @Nullable Deadline more = null;
@@ -112,18 +112,17 @@ public final class SparkLaunch {
     }
 
     private LarderException tooFew(int slots, String loss) {
-        return Failure.of(ErrorCode.DEADLINE, "too few executors came in time")
+        return Failure.of(ErrorCode.DEADLINE, "too few executors started in time")
                 .with("executors", slots)
                 .with("min", request.minNodes())
                 .with("waited", request.meeting().toSeconds() + "s")
                 .with("master", spark.master())
                 .with("last", loss.isEmpty() ? "none was lost" : loss)
                 .remedy(
-                        "see what Spark's own pages say, ask for fewer cores a node (--conf spark.executor.cores=N), or for fewer"
-                                + " nodes");
+                        "check Spark's web page, or request fewer cores per node (--conf spark.executor.cores=N) or fewer nodes");
     }
 
-    /** Returns how many nodes Spark could start at once. */
+    /** Returns the number of nodes that Spark could start now. */
     private int slots() {
         return spark.sc()
                 .maxNumConcurrentTasks(spark.sc().resourceProfileManager().defaultResourceProfile());
@@ -138,7 +137,7 @@ public final class SparkLaunch {
         }
     }
 
-    /** One job of Spark, which starts its tasks again by itself as long as as many nodes can be had. */
+    /** One Spark job. Spark starts its tasks again by itself as long as there are enough executors. */
     private final class Gang {
         private final int nodes;
         private final int restarts;
@@ -155,14 +154,14 @@ public final class SparkLaunch {
             this.ends = spark.sc().collectionAccumulator(group);
         }
 
-        /** Runs it; without an end where fewer nodes are to start. Returns how often it ran. */
+        /** Runs the job; sets no {@link #end} if a gang with fewer nodes has to follow. Returns the number of its starts. */
         private int run() {
             spark.sc().addSparkListener(watch);
             try {
                 CompletableFuture<@Nullable Void> job = CompletableFuture.runAsync(this::submit, this::inThread);
                 String cause = follow(job);
                 end = cause.isEmpty() ? null : judge(cause);
-                // one that was only submitted has cost nothing
+                // the last start had no executors, so it does not count
                 return end == null ? watch.attempts() - 1 : watch.attempts();
             } finally {
                 spark.sc().removeSparkListener(watch);
@@ -183,8 +182,7 @@ public final class SparkLaunch {
                     .rdd()
                     .barrier()
                     .mapPartitions(new NodeTask(plan(), ends), false, tag);
-            // The last stage of a job is not started again when a task of a gang fails: so another one is put behind
-            // it.
+            // Spark does not start the last stage of a job again if a task of a gang fails, so another stage follows.
             Object unused = JavaRDD.fromRDD(tasks, tag).repartition(1).count();
         }
 
@@ -203,7 +201,7 @@ public final class SparkLaunch {
                     request.grace().toMillis());
         }
 
-        /** Follows the job to its end, and returns why it ended; empty where fewer nodes are to start instead. */
+        /** Waits for the end of the job; returns its cause, or an empty text if a gang with fewer nodes has to follow. */
         private String follow(CompletableFuture<@Nullable Void> job) {
             Deadline straggling = Deadline.none();
             while (true) {
@@ -219,7 +217,7 @@ public final class SparkLaunch {
                     if (cause != null || straggling.isOver()) {
                         spark.sc().cancelJobGroup(group, isStopped ? GangPlan.STOPPED : "the launch is over");
                         boolean unused = watch.awaitNone(request.grace().plusSeconds(BEYOND_GRACE_SECONDS));
-                        return cause == null ? "one node has ended, and others do not" : cause;
+                        return cause == null ? "one node has ended, but others have not" : cause;
                     }
                 } catch (ExecutionException e) {
                     boolean unused = watch.awaitNone(request.grace().plusSeconds(BEYOND_GRACE_SECONDS));
@@ -230,14 +228,14 @@ public final class SparkLaunch {
             }
         }
 
-        /** Returns why the job is to be cancelled, empty where another one follows it; null where it goes on. */
+        /** Returns the cause to cancel the job, an empty text if another job has to follow, or null if it continues. */
         private @Nullable String causeToEnd() {
             if (isStopped) {
                 return "stopped";
             }
             int complete = complete();
             if (complete >= 0 && complete < watch.attempts() - 1) {
-                return "done"; // its executors went before their results were collected; nothing is to run twice
+                return "done"; // Spark lost the executors before it had collected the results; nothing may run twice
             }
             if (restarts + watch.attempts() > request.maxRestarts() + 1) {
                 return "lost";
@@ -248,7 +246,7 @@ public final class SparkLaunch {
             return watch.waitsLongerThan(request.meeting()) ? "waits" : null;
         }
 
-        /** Returns the start of the gang that all nodes have ended by their own word; -1 where there is none. */
+        /** Returns the number of the start in which each node has reported its end, or -1 if there is none. */
         private int complete() {
             Map<Integer, Long> counts = List.copyOf(ends.value()).stream()
                     .collect(Collectors.groupingBy(NodeEnd::attempt, Collectors.counting()));
@@ -259,7 +257,7 @@ public final class SparkLaunch {
                     .orElse(-1);
         }
 
-        /** Returns the ends of the start that is complete, whatever Spark has started since; else those of the last one. */
+        /** Returns the ends of the complete start, even if Spark has started the gang again; else those of the last start. */
         private List<NodeEnd> ended() {
             int complete = complete();
             int last = complete >= 0 ? complete : watch.attempts() - 1;
@@ -279,7 +277,7 @@ public final class SparkLaunch {
                 return new LaunchEnd(ErrorCode.INTERRUPTED.number(), "the launch was stopped");
             }
             if (bad != null) {
-                // node 0 has told the rest
+                // node 0 has printed its message
                 return new LaunchEnd(bad.exitCode(), bad.node() == 0 ? "" : bad.message());
             }
             if (last.size() == nodes) {
@@ -292,7 +290,7 @@ public final class SparkLaunch {
             LarderException lost = Failure.of(ErrorCode.DEADLINE, "nodes were lost, and no restarts are left")
                     .with("attempts", restarts + watch.attempts())
                     .with("last", watch.lastLoss())
-                    .remedy("allow more with --max-restarts, or see why executors end");
+                    .remedy("find out why executors end, or raise --max-restarts");
             return new LaunchEnd(lost.rawCode(), String.valueOf(lost.getMessage()));
         }
     }

@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkConf;
 
-/** Settings without which Spark does not start a gang, does not start it again, or starts it beside other tasks. */
+/** Spark settings for a launch: Spark starts the gang, starts it again after a loss, and runs no other task on its executors. */
 public final class SparkSettings {
-    /** How often a stage may be started, its first time included. */
+    /** The limit of starts of a stage, including the first one. */
     static final String ATTEMPTS = "spark.stage.maxConsecutiveAttempts";
 
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
@@ -21,15 +21,14 @@ public final class SparkSettings {
     private SparkSettings() {}
 
     /**
-     * Adds what a launch needs to the settings of a context that is to be made; what is set already stays, but for what would keep a
-     * gang from starting.
+     * Adds the settings of a launch, for a new context. Existing settings stay, except those that would prevent the start of a gang.
      *
-     * @param nodes the most nodes of a launch; each takes one executor for itself
-     * @param ranks of each node, for which an executor asks for as many cores
-     * @param maxRestarts how often a launch may start again after the loss of an executor
+     * @param nodes the largest number of nodes; each uses a whole executor
+     * @param ranks the number of ranks of each node, and by default the number of its cores
+     * @param maxRestarts the limit of restarts after the loss of an executor
      */
     public static SparkConf apply(SparkConf conf, int nodes, int ranks, int maxRestarts) {
-        conf.set(DYNAMIC, "false"); // Spark starts no gang with it
+        conf.set(DYNAMIC, "false"); // with dynamic allocation, Spark starts no gang
         conf.set(ATTEMPTS, Integer.toString(maxRestarts + 1));
         conf.setIfMissing("spark.scheduler.barrier.maxConcurrentTasksCheck.interval", "1s");
         conf.setIfMissing("spark.barrier.sync.timeout", "120s");
@@ -39,17 +38,17 @@ public final class SparkSettings {
             conf.setIfMissing(EXECUTOR_CORES, local.group("cores"));
             conf.setIfMissing("spark.executor.memory", local.group("memory") + "m");
             conf.setIfMissing("spark.ui.enabled", "false");
-            if (!conf.contains(AUTHENTICATE)) { // executors get it by their environment
+            if (!conf.contains(AUTHENTICATE)) { // executors get the secret from their environment
                 conf.set(AUTHENTICATE, "true");
                 conf.set("spark.authenticate.secret", SparkLaunch.randomText(32));
             }
         }
         conf.setIfMissing(EXECUTOR_CORES, Integer.toString(ranks));
         int cores = Integer.parseInt(conf.get(EXECUTOR_CORES));
-        conf.set("spark.task.cpus", Integer.toString(cores)); // one node an executor
+        conf.set("spark.task.cpus", Integer.toString(cores)); // one task fills an executor
         conf.setIfMissing("spark.cores.max", Integer.toString(nodes * cores));
         conf.setIfMissing("spark.executor.instances", Integer.toString(nodes));
-        // What a launch starts belongs to its executor, not to the family of the program that started Spark.
+        // Else the processes of a launch would belong to the family of the program that started Spark.
         conf.setIfMissing("spark.executorEnv.LARDER_FAMILY", "");
         String plugins = conf.get(PLUGINS, "");
         if (!plugins.contains(LinesPlugin.class.getName())) {
@@ -58,7 +57,7 @@ public final class SparkSettings {
         return conf;
     }
 
-    /** Refuses a context that cannot start a gang. */
+    /** Throws USAGE if a context cannot start a gang. */
     static void require(SparkConf conf, int maxRestarts) {
         if (conf.getBoolean(DYNAMIC, false)) {
             throw unfit(DYNAMIC, "true", "false");
@@ -73,6 +72,6 @@ public final class SparkSettings {
         return Failure.of(ErrorCode.USAGE, "this Spark context cannot start the nodes of a launch")
                 .with(setting, is)
                 .with("wanted", wanted)
-                .remedy("make the context with SparkSettings.apply(conf, nodes, ranks, maxRestarts)");
+                .remedy("create the context with SparkSettings.apply(conf, nodes, ranks, maxRestarts)");
     }
 }

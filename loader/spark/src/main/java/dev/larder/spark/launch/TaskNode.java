@@ -28,10 +28,10 @@ import org.apache.spark.resource.ResourceInformation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node, in the task of an executor: the same launcher that people start by hand and Slurm starts, told where the others are. It dies
- * with the executor, and so do its ranks.
+ * One node, in a task of an executor. It runs the same launcher that users and Slurm start, and gives it the address of the others. The
+ * launcher and its ranks die with the executor.
  *
- * <p>A task that returns has heard how the launch ended, well or not. One that throws has Spark start the whole gang again.
+ * <p>A task returns the end of the launch, even if the launch failed. If a task throws, Spark starts the whole gang again.
  */
 final class TaskNode {
     private static final String COMMAND_VARIABLE = "LARDER_COMMAND";
@@ -40,7 +40,7 @@ final class TaskNode {
     private static final long LOOK_MS = 100;
     private static final int LAST_WORDS = 12;
 
-    /** Codes of launchers that somebody stopped by a signal. */
+    /** The exit codes of a launcher after HUP, INT and TERM. */
     private static final Set<Integer> STOPS = Set.of(129, 130, 143);
 
     private final GangPlan plan;
@@ -66,18 +66,18 @@ final class TaskNode {
             ExecutorSeat seat = ExecutorSeat.of(node, places, plan.store());
             return follow(seat, host(0) + ":" + told[0].split("\t", -1)[1]);
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot identify the machine of this executor")
                     .with("reason", e)
                     .cause(e)
                     .remedy("mount /proc in the containers of executors");
         }
     }
 
-    /** Returns the host by which Spark reaches the executor of a task. */
+    /** Returns the host in Spark's address of a task's executor. */
     private String host(int task) {
         String address = context.getTaskInfos()[task].address();
         int colon = address.lastIndexOf(':');
-        return colon < 0 ? address : address.substring(0, colon); // an IPv6 address keeps its brackets
+        return colon < 0 ? address : address.substring(0, colon); // keeps the brackets of an IPv6 address
     }
 
     private NodeEnd follow(ExecutorSeat seat, String endpoint) {
@@ -114,7 +114,7 @@ final class TaskNode {
         return Files.isDirectory(folder) ? folder : null;
     }
 
-    /** A line is in the executor's own output, too. */
+    /** Prints a line of the launcher in the executor's own output, sends it to the driver, and keeps the last messages. */
     private void take(OutputLine line, @Nullable LineSender sender) {
         if (line.isError()) {
             synchronized (words) {
@@ -132,7 +132,7 @@ final class TaskNode {
         (line.isError() ? System.err : System.out).println(line.text());
     }
 
-    /** Waits for the launcher's end; where Spark kills the task, asks it to end, and waits for that. */
+    /** Waits for the end of the launcher. If Spark kills the task, sends the launcher a signal and continues to wait. */
     private ProcessResult awaitEnd(ChildProcess launcher) {
         boolean isAsked = false;
         long patience = TimeUnit.MILLISECONDS.toNanos(plan.graceMs()) + TimeUnit.SECONDS.toNanos(15);
@@ -159,13 +159,12 @@ final class TaskNode {
                 isAsked = true;
                 asked = System.nanoTime();
                 boolean isOver = context.getKillReason().exists(reason -> reason.contains(GangPlan.STOPPED));
-                launcher.signal(
-                        isOver ? "TERM" : "HUP"); // it ends its ranks; after HUP its daemon stays for another gang
+                launcher.signal(isOver ? "TERM" : "HUP"); // after HUP, its daemon stays for another gang
             }
         }
     }
 
-    /** Throws where a lost node ended the launch, as another gang may do better. */
+    /** Returns the end of the launch; throws if a lost node ended it, because another gang may succeed. */
     private NodeEnd judge(ProcessResult end, String larder) {
         ExitCause cause = end.cause();
         String said;
@@ -175,9 +174,9 @@ final class TaskNode {
         if (cause instanceof ExitCause.NotStarted) {
             return end(
                     ErrorCode.USAGE.number(),
-                    "the command is not on a node: node=" + node + " host=" + host(node) + " program="
+                    "the larder command is missing on a node: node=" + node + " host=" + host(node) + " program="
                             + larder + " reason=" + cause.text()
-                            + "; install Larder on all nodes, and say where: --conf spark.executorEnv."
+                            + "; install Larder on all nodes, and set its path: --conf spark.executorEnv."
                             + COMMAND_VARIABLE
                             + "=PATH");
         }
@@ -195,7 +194,7 @@ final class TaskNode {
         return end(code, code == 0 ? "" : said);
     }
 
-    /** Tells whether a line says that the ranks have failed for good; those that start again have not. */
+    /** Returns whether a line reports a failure of the ranks without a restart. */
     private static boolean isVerdict(String line) {
         return line.contains("a rank failed: ") && !line.contains("; restarting ");
     }

@@ -195,7 +195,7 @@ class SparkLaunchTest {
         try (LarderProgram launch =
                 launch(List.of("--master=local-cluster[1,1,1024]", "--rdzv-timeout=8s"), "echo never")) {
             assertThat(launch.exitCode()).as(launch::said).isEqualTo(9);
-            assertThat(launch.err()).containsPattern("too few executors came in time: executors=[01] min=2");
+            assertThat(launch.err()).containsPattern("too few executors started in time: executors=[01] min=2");
         }
     }
 

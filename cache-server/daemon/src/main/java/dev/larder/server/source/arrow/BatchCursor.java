@@ -106,7 +106,7 @@ final class BatchCursor {
         nextViews = markedViews;
     }
 
-    /** Enters the next field, which must have at least so many rows. */
+    /** Moves to the next field, and checks that it has at least this many rows. */
     void node(long atLeast) {
         if (nextNode == nodeCount || batch.nodes(node, nextNode) == null) {
             throw refusal("a batch has fewer fields than its schema");
@@ -134,7 +134,7 @@ final class BatchCursor {
         bufferOffset = bodyOffset + offset;
     }
 
-    /** Returns the next buffer, which must have at least so many bytes. */
+    /** Returns the next buffer, and checks that it has at least this many bytes. */
     BatchBuffer buffer(long atLeast) {
         nextPlace();
         BatchBuffer found = codec == null || bufferBytes == 0

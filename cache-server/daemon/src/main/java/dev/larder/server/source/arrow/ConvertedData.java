@@ -22,12 +22,12 @@ final class ConvertedData implements ArrayData {
         void convert(ArrowFile in, int piece, long row, int count, ByteBuffer out);
     }
 
-    /** Converts each row to an item of so many bytes. */
+    /** Converts each row to an item of this size. */
     ConvertedData(Pieces pieces, int itemBytes, Conversion conversion) {
         this(pieces, itemBytes, 0, conversion);
     }
 
-    /** Converts each row to an item of so many bytes; {@code zeros} bytes precede the first item. */
+    /** Converts each row to an item of this size; {@code zeros} bytes precede the first item. */
     ConvertedData(Pieces pieces, int itemBytes, int zeros, Conversion conversion) {
         this.pieces = pieces;
         this.itemBytes = itemBytes;

@@ -81,7 +81,7 @@ public record Features(@Nullable JsonElement json) {
         return new JsonPrimitive(type).equals(member(json, "_type"));
     }
 
-    /** Returns the declared shape of rows with so many dimensions; null if it is not declared in full. */
+    /** Returns the declared shape of rows with this many dimensions; null if a dimension is not declared. */
     long @Nullable [] shape(int dimensions) {
         if (!isA("Array" + dimensions + "D")
                 || !(member(json, "shape") instanceof JsonArray array)

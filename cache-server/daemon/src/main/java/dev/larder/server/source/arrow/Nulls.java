@@ -56,7 +56,7 @@ final class Nulls {
         }
     }
 
-    /** Enters the next field of a batch, with so many elements for each row, and refuses nulls other than in null rows. */
+    /** Moves to the next field of a batch, with this many elements for each row; refuses nulls outside of null rows. */
     void requireNoneElsewhere(BatchCursor batch, long from, long to, long each, String column) {
         batch.node(Math.multiplyExact(to, each));
         BatchBuffer inner = batch.bitmap();

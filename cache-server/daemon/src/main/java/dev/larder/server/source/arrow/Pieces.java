@@ -16,7 +16,7 @@ final class Pieces {
     private int count;
     private long rows;
 
-    /** Starts without pieces; each will have so many numbers. */
+    /** Starts without pieces; each piece has this many numbers. */
     Pieces(int numbersEach) {
         this.numbersEach = numbersEach;
         this.numbers = new long[FIRST_PIECES * (numbersEach + 1)];

@@ -17,6 +17,7 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceSamples;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +50,7 @@ public final class SourceProbe {
 
     /** One for each scanning thread: they are few, and end with the scan. */
     private static final ThreadLocal<ByteBuffer> BEGINNING =
-            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BEGINNING_BYTES));
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(SourceSamples.SMALL_FILE_BYTES));
 
     private static final int CACHED_HEADERS = 4096;
     private static final int VERSION_OFFSET = 6;
@@ -137,15 +139,20 @@ public final class SourceProbe {
 
     /** Returns the first bytes of a listed file, or all. Fails with a refusal if the file cannot be read. */
     byte[] look(DiscoveredFile listed) {
-        int wanted = (int) Math.min(BEGINNING_BYTES, listed.byteSize());
+        SourceSamples samples = settings.samples();
+        boolean takesAll = samples != null && listed.byteSize() <= SourceSamples.SMALL_FILE_BYTES;
+        int wanted = (int) Math.min(takesAll ? SourceSamples.SMALL_FILE_BYTES : BEGINNING_BYTES, listed.byteSize());
         byte[] beginning = beginning(listed.path(), wanted);
         if (beginning.length < wanted) {
             throw Refusal.changed(listed.path()); // the copier checks that this is the listed file
         }
+        if (samples != null && takesAll) {
+            samples.add(listed.identity(), beginning);
+        }
         return beginning;
     }
 
-    /** Returns the first bytes of a file, at most 512. Fails with a refusal if the file cannot be read. */
+    /** Returns the first bytes of a file, at most 8192. Fails with a refusal if the file cannot be read. */
     static byte[] beginning(Path file, int mostBytes) {
         ByteBuffer direct = BEGINNING.get();
         try {
@@ -187,7 +194,8 @@ public final class SourceProbe {
         NpyHeader header = NpyHeader.read(
                 Channels.newChannel(new ByteArrayInputStream(beginning, 0, encoded.limit())), file.toString());
         if (headers.size() < CACHED_HEADERS) {
-            NpyHeader faster = headers.putIfAbsent(encoded, header);
+            ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOf(beginning, encoded.limit()));
+            NpyHeader faster = headers.putIfAbsent(copy, header);
             return faster == null ? header : faster;
         }
         return header;

@@ -58,7 +58,7 @@ final class ArrayFiles implements Format {
         return DiscoveredFile.below(files, index, kind, options);
     }
 
-    /** Returns those of some files of this format that are wanted; fails with a refusal for a file alone that is not of it. */
+    /** Returns the files to load; refuses a single file of another format. */
     List<DiscoveredFile> wanted(FileTable files, boolean isFolder) {
         return IntStream.range(0, files.size())
                 .mapToObj(i -> isFolder ? below(files, i) : alone(files))

@@ -85,7 +85,7 @@ final class Findings implements AutoCloseable {
         return refusals;
     }
 
-    /** Returns whether nothing was refused, so that there is a reason to go on. */
+    /** Returns whether nothing was refused, so that the load can continue. */
     boolean isSound() {
         return refusals.isEmpty() && (whole == null || whole.isSound());
     }

@@ -93,7 +93,7 @@ final class FolderGuard {
         }
         if (WITHOUT_DATA.contains(type)) {
             throw new FileSystemException(
-                    path.toString(), null, "it lies on a file system of type " + type + ", which has no data");
+                    path.toString(), null, "it is on a file system of type " + type + ", which has no data");
         }
     }
 

@@ -131,7 +131,7 @@ final class ImageFiles implements Format {
             }
         }
 
-        /** An image beside the folders of classes would have no class, or make them splits. */
+        /** Refuses images next to the folders of classes: they would have no class, or turn the folders into splits. */
         private void refuseOtherDepths(List<LarderException> misplaced) {
             int[] depths = images.folders().stream().mapToInt(Columns::depth).toArray();
             int usual = usualDepth(depths);
@@ -144,14 +144,14 @@ final class ImageFiles implements Format {
                 if (other != usual) {
                     misplaced.add(Refusal.unfit(
                             images.path(i),
-                            "it lies " + other + " folders deep, and " + images.path(example) + " " + usual
+                            "it is " + other + " folders deep, but " + images.path(example) + " " + usual
                                     + ": the folder of an image is its class",
                             "move images to the same depth, or leave folders out with --exclude"));
                 }
             }
         }
 
-        /** Returns the depth of most images; of as many, that of the first. */
+        /** Returns the most frequent depth of images; if two are equally frequent, that of the first image. */
         private int usualDepth(int[] depths) {
             Map<Integer, Integer> counts = new LinkedHashMap<>();
             IntStream.range(0, images.size()).forEach(i -> counts.merge(depths[images.folder(i)], 1, Integer::sum));

@@ -2,7 +2,6 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadRequest;
@@ -44,7 +43,7 @@ public record ScannedSource(
         notes = List.copyOf(notes);
     }
 
-    /** Scans every source of a load; what is bad in any of them is listed at once. */
+    /** Scans all sources of a load; its failure lists the bad files of all of them. */
     public static List<ScannedSource> scanAll(
             List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
         List<ScannedSource> scanned = new ArrayList<>();
@@ -81,8 +80,8 @@ public record ScannedSource(
     }
 
     /**
-     * Finds and checks the arrays of a source. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
-     * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
+     * Finds and checks the arrays of a source. Fails with {@link ErrorCode#BAD_INPUT}, which lists all bad files: unreadable, malformed,
+     * truncated and too long ones, two files with one name, missing keys, or an empty source.
      */
     public static ScannedSource scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
@@ -131,11 +130,6 @@ public record ScannedSource(
 
     private static String counted(int files) {
         return files == 1 ? "1 file" : files + " files";
-    }
-
-    /** Returns how many bytes the data of all arrays takes. */
-    public long byteSize() {
-        return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
     /** Refuses arrays with the same name, or with names that cannot be files of one store. */

@@ -54,7 +54,7 @@ final class TarSamples implements AutoCloseable {
     /** Of each archive, the first sample. */
     private final List<Long> firstSamples = new ArrayList<>();
 
-    /** Suffixes that samples have beside the columns that are wanted, and those of samples that have none of these. */
+    /** Suffixes that are not columns, for messages. */
     private final Set<String> beside = new TreeSet<>();
 
     private final Map<String, Sample> withoutColumns = new TreeMap<>();
@@ -85,7 +85,7 @@ final class TarSamples implements AutoCloseable {
         this.longKeys = new Keys(settings);
     }
 
-    /** The archive of a sample. */
+    /** The key and the archive of a sample. */
     private record Sample(String key, SourceIdentity archive) {}
 
     /** The keys of all samples, and an index of them. */

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes an index anew, of those keys that lead to rows of a shard, counted from its first. It has as many keys as there are rows. */
+/** Builds the index of a shard: the keys of its rows, which are counted from its first row. Each row has one key. */
 final class ShardIndex {
     private final List<SourceArray> parts;
     private final ShardRows shard;

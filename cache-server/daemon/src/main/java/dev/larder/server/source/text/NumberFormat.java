@@ -59,7 +59,7 @@ public final class NumberFormat {
         };
     }
 
-    /** Appends the last number read, which {@link #fits}. */
+    /** Appends the last number, after {@link #fits} has accepted it. */
     void put(ByteBuffer target, NumberText.Kind kind, NumberText number) {
         if (isReal) {
             put(target, number.real());

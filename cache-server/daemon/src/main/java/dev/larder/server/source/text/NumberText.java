@@ -148,7 +148,7 @@ final class NumberText {
         return count;
     }
 
-    /** Returns the exponent that begins at a place and goes on to the end; {@code Integer.MIN_VALUE} if none does. */
+    /** Returns the exponent from {@code place} to the end; {@code Integer.MIN_VALUE} if there is none. */
     private int exponent(int place) {
         int at = place;
         if (bytes[at] != 'e' && bytes[at] != 'E') {

@@ -96,7 +96,7 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
-    /** Adds data without a file name that is written within this reservation; {@code occupiedBytes} returns its present size. */
+    /** Counts data of this reservation that has no file name; {@code occupiedBytes} returns its current size. */
     void writesTo(LongSupplier occupiedBytes) {
         synchronized (space) {
             unnamed.add(occupiedBytes);

@@ -153,7 +153,7 @@ class ImagesScanTest {
         assertThatThrownBy(() -> scan(folder, FOR_LOAD))
                 .hasMessageContaining("badFiles=2")
                 .hasMessageContaining("cat/1.jpg reason=it is no image")
-                .hasMessageContaining("3.jpg reason=it lies 0 folders deep, and ")
+                .hasMessageContaining("3.jpg reason=it is 0 folders deep, but ")
                 .hasMessageContaining("cat/1.jpg 1: the folder of an image is its class");
     }
 
@@ -169,8 +169,8 @@ class ImagesScanTest {
 
         assertThatThrownBy(() -> scan(folder))
                 .hasMessageContaining("badFiles=2")
-                .hasMessageContaining("cat/more/2.jpg reason=it lies 2 folders deep, and ")
-                .hasMessageContaining("preview.jpg reason=it lies 0 folders deep, and ")
+                .hasMessageContaining("cat/more/2.jpg reason=it is 2 folders deep, but ")
+                .hasMessageContaining("preview.jpg reason=it is 0 folders deep, but ")
                 .hasMessageContaining("--exclude");
         SourceFiles.release(scan(folder, "more", "preview.jpg"));
     }
@@ -183,7 +183,7 @@ class ImagesScanTest {
 
         assertThatThrownBy(() -> scan(folder))
                 .hasMessageStartingWith("cannot read source file: file=" + folder.resolve("a/b/0.jpg")
-                        + " reason=it lies 2 folders deep, and " + folder.resolve("c/1.jpg") + " 1: ");
+                        + " reason=it is 2 folders deep, but " + folder.resolve("c/1.jpg") + " 1: ");
     }
 
     @Test

@@ -39,7 +39,7 @@ class ScannedSourceTest {
         assertThat(source.arrays())
                 .extracting(array -> array.name().toString())
                 .containsExactly("set/b", "set/lr=0.1/deep/a.b", "set/train-images", "set/train-labels");
-        assertThat(source.byteSize()).isEqualTo(48 + 10 + 24 + 2);
+        assertThat(source.arrays()).extracting(SourceArray::byteSize).containsExactly(48L, 10L, 24L, 2L);
     }
 
     @Test

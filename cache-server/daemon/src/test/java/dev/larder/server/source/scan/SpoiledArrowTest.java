@@ -136,7 +136,7 @@ class SpoiledArrowTest {
         long before = threads.getCurrentThreadAllocatedBytes();
         long startNanos = System.nanoTime();
         ScanSettings settings = new ScanSettings(
-                1, false, () -> false, checked -> {}, new LimitedMemory(), ScratchFolders.temporary(), false);
+                1, false, () -> false, checked -> {}, new LimitedMemory(), ScratchFolders.temporary(), false, null);
         try {
             ScannedSource found = ScannedSource.scan("d", source, SourceOptions.none(), settings);
             try {

@@ -414,7 +414,14 @@ class TableSourceTest {
         AtomicInteger checked = new AtomicInteger();
         ColumnMemory memory = countingInto(allocated).memory();
         ScanSettings settings = new ScanSettings(
-                workers, false, () -> checked.get() > 0, checked::addAndGet, memory, ScratchFolders.temporary(), false);
+                workers,
+                false,
+                () -> checked.get() > 0,
+                checked::addAndGet,
+                memory,
+                ScratchFolders.temporary(),
+                false,
+                null);
 
         assertThatThrownBy(() -> ScannedSource.scan("set", folder, SourceOptions.none(), settings))
                 .isInstanceOf(CancellationException.class);
@@ -440,7 +447,7 @@ class TableSourceTest {
                 ColumnMemory.anonymous().free(address, byteSize, populatedBytes);
             }
         };
-        return new ScanSettings(1, false, () -> false, checked -> {}, memory, ScratchFolders.temporary(), false);
+        return new ScanSettings(1, false, () -> false, checked -> {}, memory, ScratchFolders.temporary(), false, null);
     }
 
     @Test

@@ -38,7 +38,7 @@ final class BoundedFile implements HdfBackingStorage {
 
     private void requireWithin(long start, long length) {
         if (start < 0 || length < 0 || start > byteSize - length) {
-            throw new HdfException("a part of it lies outside of the file: offset=" + start + " bytes=" + length);
+            throw new HdfException("a part is outside of the file: offset=" + start + " bytes=" + length);
         }
     }
 

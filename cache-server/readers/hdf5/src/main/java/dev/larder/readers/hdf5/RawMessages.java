@@ -71,7 +71,7 @@ final class RawMessages {
         block(place + lengthBytes, number(at(place, lengthBytes), lengthBytes));
     }
 
-    /** Returns the next number of so many bytes. */
+    /** Returns the next number, which has this many bytes. */
     static long number(ByteBuffer in, int bytes) {
         long number = 0;
         for (int i = 0; i < bytes; i++) {

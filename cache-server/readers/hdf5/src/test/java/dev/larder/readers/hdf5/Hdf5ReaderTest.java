@@ -186,7 +186,7 @@ class Hdf5ReaderTest {
 
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("it cannot be read (a part of it lies outside of the file");
+                .hasMessageContaining("it cannot be read (a part is outside of the file");
     }
 
     @Test

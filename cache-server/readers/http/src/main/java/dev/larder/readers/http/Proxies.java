@@ -43,7 +43,7 @@ final class Proxies {
                         Optional.ofNullable(proxy.getUserInfo()).map(Proxies::answering));
             }
         } catch (URISyntaxException | IllegalArgumentException e) {
-            // refused below without its value, which may contain a password
+            // the message below omits the value, which may contain a password
         }
         throw HttpReader.bad(
                 "$" + variable + " is malformed",

@@ -37,7 +37,7 @@ final class CheckedFile implements InputFile {
     @Override
     public ByteBuffer readRange(long offset, int length) throws IOException {
         if (length <= 0) {
-            throw new EOFException("a page goes on after the end of its column: offset=" + offset);
+            throw new EOFException("a page extends beyond the end of its column: offset=" + offset);
         }
         return file.readRange(offset, length);
     }

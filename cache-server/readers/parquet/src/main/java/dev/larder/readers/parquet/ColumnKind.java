@@ -104,8 +104,8 @@ record ColumnKind(
     }
 
     /**
-     * Returns the kind that holds the values of two files of a table; null if there is none. Codes of two types are those of dictionaries that
-     * differ; beside plain values codes are these values; lists of two lengths are ragged.
+     * Returns a kind for the values of two files of a table; null if there is none. If the dictionaries of two files have different types of
+     * codes, they count as different dictionaries. Codes and plain values together are plain values. Lists of two lengths are ragged.
      */
     @Nullable
     ColumnKind with(ColumnKind other) {

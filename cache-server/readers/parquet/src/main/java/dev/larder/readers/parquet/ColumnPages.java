@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ColumnPages {
     private static final int MOST_HEADER_BYTES = 1 << 20;
 
-    /** A page is there packed, unpacked and decoded, for some threads at once. */
+    /** The copies of a page in memory: packed, unpacked and decoded, for several threads. */
     private static final int HEAP_PARTS = 4;
 
     /** The heap for a decoded value: itself, and two levels. */
@@ -178,7 +178,7 @@ final class ColumnPages {
         if (header.packedBytes < 0 || header.packedBytes > left) {
             throw bad(
                     position,
-                    "a page goes on after the end of its column: bytes=" + header.packedBytes + " left=" + left);
+                    "a page extends beyond the end of its column: bytes=" + header.packedBytes + " left=" + left);
         }
         long heap = Runtime.getRuntime().maxMemory();
         if (header.unpackedBytes < 0 || header.unpackedBytes > heap / HEAP_PARTS) {

@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of a column that one file has. */
 final class ColumnPiece {
-    /** The elements of lists that are decoded at a time. The library counts rows, and would decode lists of any length a row group at once. */
+    /** The elements of lists to decode together. The library counts rows, and would decode a whole row group of long lists. */
     private static final int BATCH_ELEMENTS = 1 << 18;
 
-    /** The library takes memory for as many rows as this, or more, however few there are. */
+    /** The library allocates memory for at least this many rows. */
     private static final int LEAST_BATCH_ROWS = 16_384;
 
     private static final long UNKNOWN = -1;
 
-    /** So many times as long as it is packed a column may be without being decoded first: few are, but for those of one value. */
+    /** The largest ratio of a column's length to its packed length that is accepted without decoding it first. */
     private static final int BELIEVED_TIMES = 1032;
 
     private final int file;
@@ -61,10 +61,6 @@ final class ColumnPiece {
 
     int file() {
         return file;
-    }
-
-    ColumnSchema schema() {
-        return schema;
     }
 
     /** Returns the number of its first row at a depth among the rows of all pieces. */
@@ -240,7 +236,7 @@ final class ColumnPiece {
         return true;
     }
 
-    /** Returns whether so many values make all rows of an array, if they are in lists; else a row is a value. */
+    /** Returns whether this many values fill all rows of an array. Outside of lists, each value is a row. */
     private boolean hasArrayOf(long values) {
         ColumnKind kind = column.kind();
         return kind.lists().isEmpty() || values == ColumnKind.product(rows[0], kind.valuesOfRow());

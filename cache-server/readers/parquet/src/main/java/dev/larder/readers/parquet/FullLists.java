@@ -113,7 +113,7 @@ final class FullLists {
         }
     }
 
-    /** Finds where rows end: before each value that does not go on with a list. */
+    /** Finds the ends of rows: each value that does not continue a list begins a new row. */
     private final class Ends {
         private final @Nullable ByteSequence offsets;
         private final @Nullable ByteSequence lengths;
@@ -131,7 +131,7 @@ final class FullLists {
         void take(ListPage page, long element) {
             page.repetitions((first, count, level) -> {
                 if (level != 0 && element + first == begin) {
-                    throw new IllegalStateException("its first value goes on with a row before it");
+                    throw new IllegalStateException("its first value continues a row that does not exist");
                 }
                 for (long at = element + first; level == 0 && at < element + first + count; at++) {
                     if (at > begin) {

@@ -23,7 +23,7 @@ final class LevelRuns {
     }
 
     /**
-     * Visits the levels of so many values.
+     * Visits the levels of this many values.
      *
      * @param bits the length of a packed level, at most 8
      */

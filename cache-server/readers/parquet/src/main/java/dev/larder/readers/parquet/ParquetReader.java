@@ -8,7 +8,7 @@ import java.io.IOException;
 
 /**
  * Reads the columns of Parquet files: those of one level are one table, row after row. Numbers become arrays, texts and bytes columns,
- * lists of numbers ragged columns; a column with nulls has a mask beside it.
+ * lists of numbers ragged columns; a column with nulls has a mask.
  */
 public final class ParquetReader implements FormatReader {
     @Override

@@ -143,7 +143,7 @@ final class TableColumn {
         words = wordsOf(both);
     }
 
-    /** Refuses a column that some file of its table has not, or has more than once. */
+    /** Refuses a column that is missing in a file of its table, or occurs there more than once. */
     void requireIn(List<InputFile> files, long[] rows, RefusedColumns refused) {
         int[] timesOf = new int[files.size()];
         pieces.forEach(piece -> timesOf[piece.file()]++);
@@ -151,7 +151,7 @@ final class TableColumn {
             long times = timesOf[file];
             if (files.get(file).level().equals(level) && rows[file] > 0 && times != 1) {
                 String reason = times > 1
-                        ? "it has " + times + " fields that would be called so"
+                        ? "it has " + times + " fields with this name"
                         : "it has no such column, and "
                                 + files.get(pieces.get(0).file()).path().getFileName() + " has";
                 refused.add(new BadSource(file, BadSource.NOWHERE, name, reason, "leave files out with --exclude"));

@@ -66,7 +66,7 @@ final class Words {
         isComplete = true;
     }
 
-    /** Returns the bytes of numbers of a type of so many bytes that can count the words; those of int32 where dictionaries differ. */
+    /** Returns the bytes of a code: {@code bytes} if this type can count all words and the dictionaries are equal; else those of int32. */
     int codeBytes(String dtype, int bytes) {
         int bits = bytes * Byte.SIZE - (dtype.charAt(1) == 'i' ? 1 : 0);
         boolean isEnough = bits >= Integer.SIZE || words.size() <= 1L << bits;

@@ -440,7 +440,7 @@ class ParquetReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.offset()).isEqualTo(56_242))
-                .hasMessage("a page goes on after the end of its column: bytes=27 left=13");
+                .hasMessage("a page extends beyond the end of its column: bytes=27 left=13");
     }
 
     /** The library would write that many bytes, wherever they end. */

@@ -66,44 +66,50 @@ public final class RaggedReader extends FieldReader {
     @Override
     void prepareRows(HostSlot slot, long[] rows) {
         int[] lengths = slot.lengths(field());
-        if (stride == 0) {
-            for (int i = 0; i < slot.size; i++) {
-                long length = part(slot, i).length(rows[i]);
-                if (length > Integer.MAX_VALUE) {
-                    resize(slot, length, length); // refuses the row, and names the array and its bytes
-                }
-                lengths[i] = Math.toIntExact(length);
-            }
-            arrange(slot, lengths);
-            return;
+        if (stride > 0) {
+            Arrays.fill(lengths, 0, slot.size, 0);
+            resize(slot, stride, (long) slot.size * stride);
+            slot.left(field()).set(slot.size);
         }
-        Arrays.fill(lengths, 0, slot.size, 0);
-        resize(slot, stride, (long) slot.size * stride);
-        slot.left(field()).set(slot.size);
-        if (slot.size == 0) {
-            arrange(slot, lengths);
+        if (stride == 0 || slot.size == 0) {
+            arrange(slot, lengths, rows);
         }
     }
 
-    /** Sets the lengths of the arrays and writes the offsets of packed rows. */
-    private void arrange(HostSlot slot, int[] lengths) {
+    /**
+     * Sets the lengths of the arrays and writes the offsets of packed rows.
+     *
+     * @param rows the row of each sample; null if {@code lengths} has the lengths of the rows already
+     */
+    private void arrange(HostSlot slot, int[] lengths, long @Nullable [] rows) {
+        UnsafeBuffer offsets = padding == null ? offsets(slot) : null;
         int longest = 0;
         long items = 0;
         for (int i = 0; i < slot.size; i++) {
-            longest = Math.max(longest, lengths[i]);
-            items += lengths[i];
+            int length = rows == null ? lengths[i] : length(slot, i, rows[i]);
+            lengths[i] = length;
+            longest = Math.max(longest, length);
+            items += length;
+            if (offsets != null) {
+                offsets.putLong((i + 1) * Long.BYTES, items, OFFSETS.byteOrder());
+            }
         }
         resize(slot, rounded(longest), items);
-        if (padding != null) {
-            return;
+    }
+
+    private UnsafeBuffer offsets(HostSlot slot) {
+        SlotArray offsets = array(slot, 1);
+        offsets.resize(slot.size + 1L);
+        offsets.memory().putLong(0, 0, OFFSETS.byteOrder());
+        return offsets.memory();
+    }
+
+    private int length(HostSlot slot, int sample, long row) {
+        long length = part(slot, sample).length(row);
+        if (length > Integer.MAX_VALUE) {
+            resize(slot, length, length); // refuses the row, and names the array and its bytes
         }
-        UnsafeBuffer offsets = array(slot, 1).memory();
-        long end = 0;
-        offsets.putLong(0, 0, OFFSETS.byteOrder());
-        for (int i = 0; i < slot.size; i++) {
-            end += lengths[i];
-            offsets.putLong((i + 1) * Long.BYTES, end, OFFSETS.byteOrder());
-        }
+        return Math.toIntExact(length);
     }
 
     /** Makes room for padded rows of the given length, or for packed rows with that total number of items. */
@@ -148,7 +154,7 @@ public final class RaggedReader extends FieldReader {
     }
 
     private void moveTogether(HostSlot slot, int[] lengths) {
-        arrange(slot, lengths);
+        arrange(slot, lengths, null);
         UnsafeBuffer values = array(slot, 0).memory();
         for (int i = 0; i < slot.size; i++) { // in this order no row is overwritten before it is moved
             int from = i * stride;

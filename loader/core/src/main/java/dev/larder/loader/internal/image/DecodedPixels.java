@@ -38,10 +38,6 @@ final class DecodedPixels extends Pixels {
         }
     }
 
-    int pixelSize() {
-        return pixelSize;
-    }
-
     long address() {
         return memory.addressOffset();
     }

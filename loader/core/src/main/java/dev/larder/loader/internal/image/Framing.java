@@ -69,10 +69,6 @@ final class Framing {
         return stepCount;
     }
 
-    boolean isRandom() {
-        return step instanceof Step.RandomResizedCrop;
-    }
-
     /** Sets the frame for one image. */
     void frame(int imageHeight, int imageWidth, SampleRandom random, Frame frame) {
         if (step instanceof Step.RandomResizedCrop crop) {

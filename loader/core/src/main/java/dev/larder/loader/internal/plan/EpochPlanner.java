@@ -11,7 +11,7 @@ public interface EpochPlanner {
     Plan whole(long rows, long epoch);
 
     /**
-     * Plans the rest of an epoch of {@code length} samples, {@code consumed} of which are done: the first ones, unless {@code rest} lists
+     * Plans the rest of an epoch of {@code length} samples after {@code consumed} samples: the first ones, unless {@code rest} lists
      * the remaining ones.
      */
     Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length);

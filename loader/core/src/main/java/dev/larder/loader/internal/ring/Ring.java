@@ -18,7 +18,8 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves slots through their states: from free to the threads that fill them, in the order of the plan to the consumer, and back.
+ * Moves slots through their states, which {@link RingSlot} describes: from free to the threads that fill them, in the order of the plan
+ * to the consumer, and back.
  *
  * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds, and never during a copy or a call
  * of other code. The ring allocates nothing after its creation. Threads park outside of the monitor:

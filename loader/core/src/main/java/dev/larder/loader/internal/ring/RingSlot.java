@@ -9,18 +9,37 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A slot of a {@link Ring}.
- *
- * <pre>
- *   free → planning → gathering → ready → open (in a DeliveredBatch) → free
- *              └──────────┴── abandoned (its epoch ended; free when the last thread has left it)
- * </pre>
- *
- * <p>The fields here are guarded by the ring. Memory and samples belong to the threads with a task of this slot, and afterwards to the
- * batch.
- */
+/** A slot of a {@link Ring}, which guards the fields here. */
 final class RingSlot extends HostSlot {
+    /*
+     * The states of a slot
+     *
+     *   free → planning → gathering → ready → open → free
+     *              └──────────┴── abandoned → free
+     *
+     *   free        in Ring.free; no thread uses it
+     *   planning    in Ring.line, which has the order of the plan; one thread looks up the rows of the batch
+     *   gathering   in Ring.line, and planned; each thread claims some rows and copies them. If samples have to be skipped or collated, the
+     *               last thread finishes the batch alone
+     *   ready       in Ring.line; no thread uses it. It contains the batch, or the failure of the batch
+     *   open        in a DeliveredBatch; the consumer reads it until it closes the batch
+     *   abandoned   in no list: its epoch ended while threads filled it. The last of them makes it free
+     *
+     * Only the ring changes a state, under its monitor. "busy" counts the threads that plan or gather, and "unclaimed" is the first row
+     * without a thread: a batch is ready if no thread is busy and no row is unclaimed.
+     *
+     * The memory of a slot has no lock. Threads write separate rows, each between Ring.claim() and Ring.gathered(), and the consumer reads
+     * after Ring.poll(). These methods use the monitor, so the consumer sees every row. A consumer that spins reads "ready" without the
+     * monitor, but only to leave its loop.
+     *
+     *   a task fails           the slot keeps the failure, and no later batch of the epoch begins. The consumer gets the batches before it,
+     *                          then the failure
+     *   the epoch ends early   slots in Ring.line become free, or abandoned if a thread is busy with them
+     *   a device still reads   the thread that closes the batch waits for the device; the batch stays open until then, and other closes do
+     *                          nothing
+     *   the loader closes      all batches close, and threads end after their tasks
+     */
+
     private @Nullable Plan plan;
 
     /** The number of batches of all epochs that were begun before it. */

@@ -45,7 +45,7 @@ public final class Permutation {
     /** Returns one of several permutations for the same use. */
     public static Permutation of(long length, long seed, long epoch, long which, int draw) {
         if (length < 0 || length > MAX_LENGTH) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
+            throw Failure.of(ErrorCode.BAD_INPUT, "too many rows to shuffle")
                     .with("rows", length)
                     .with("max", MAX_LENGTH)
                     .exception();

@@ -29,7 +29,6 @@ final class Compilation {
     private int mapCount;
     private int colourCount;
     private final int movesBefore;
-    private boolean random;
 
     private int place;
     private @Nullable Step step;
@@ -64,15 +63,7 @@ final class Compilation {
             passes.add(fused.end(dtype));
         }
         return new CompiledTransform(
-                stored,
-                storedByteSize,
-                dtype,
-                shape,
-                List.copyOf(passes),
-                List.copyOf(draws),
-                parameterCount,
-                random,
-                null);
+                stored, storedByteSize, dtype, shape, List.copyOf(passes), List.copyOf(draws), parameterCount, null);
     }
 
     /** Compiles the steps from {@code first} on, for the output of the steps before. They draw as in the whole transform. */
@@ -107,7 +98,7 @@ final class Compilation {
         CompiledTransform program = compile(transform);
         ElementOperation elements = ((Pass.Picked) program.passes().get(0)).elements();
         return new CompiledTransform(
-                stored, program.storedByteSize(), dtype, shape, program.passes(), List.of(), 0, false, elements);
+                stored, program.storedByteSize(), dtype, shape, program.passes(), List.of(), 0, elements);
     }
 
     private void add(Step next) {
@@ -250,14 +241,12 @@ final class Compilation {
                     .remedy("put toFloat() or cast(\"<f4\") before it, or map bytes: map(dtype, shape, function)");
         }
         convert(FLOAT32);
-        random = true;
         passWith(dtype, new Pass.MapFloats(map.function(), shape, (int) elementCount(), nextMapDraw()));
     }
 
     private void map(Step.MapBytes map) {
         Dtype before = dtype;
         int byteSize = requireByteSize();
-        random = true;
         dtype = map.dtype();
         shape = map.shape().stream().mapToLong(Long::longValue).toArray();
         channelsFirst = false;
@@ -273,7 +262,6 @@ final class Compilation {
         Dtype before = dtype;
         int byteSize = requireByteSize();
         int number = nextMapDraw();
-        random |= map.random();
         dtype = map.dtype();
         shape = map.shape().stream().mapToLong(Long::longValue).toArray();
         channelsFirst = false;
@@ -294,7 +282,6 @@ final class Compilation {
         if (picture.channels() != 3) {
             throw unfit("colourJitter takes red, green and blue").remedy("put it after decode(RGB)");
         }
-        random = true;
         passWith(dtype, new Pass.ColourJitter(step, requireByteSize(), COLOUR_DRAWS + colourCount++));
     }
 
@@ -366,7 +353,6 @@ final class Compilation {
         fused.move(move, result);
         draws.add(move);
         parameterCount += parameters;
-        random = true;
     }
 
     private void resize(int height, int width) {

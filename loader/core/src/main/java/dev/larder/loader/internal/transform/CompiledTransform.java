@@ -18,5 +18,4 @@ record CompiledTransform(
         List<Pass> passes,
         List<Move.Drawn> draws,
         int parameterCount,
-        boolean isRandom,
         @Nullable ElementOperation elements) {}

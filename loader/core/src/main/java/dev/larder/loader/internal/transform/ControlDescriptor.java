@@ -79,12 +79,12 @@ record ControlDescriptor(boolean located, boolean placed) {
         placement.mirrored = ints.getInt(at + MIRRORED * Integer.BYTES) != 0;
     }
 
-    /** Returns the text that reads the row number. */
+    /** Returns source code that reads the row number. */
     String rowText() {
         return "(ulong) (uint) control[0] | ((ulong) (uint) control[1] << 32)";
     }
 
-    /** Returns the text that reads the placement into variables with the field names of {@link Placement}. */
+    /** Returns source code that reads the placement into variables, which have the field names of {@link Placement}. */
     String placementText() {
         int first = placementOffset();
         return "  const int top = control[" + (first + TOP) + "], firstRow = control[" + (first + FIRST_ROW)

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves the bytes of a picture and looks them up in one pass, for results of four bytes: the most common case for pictures.
  *
- * <p>Has the result of {@link Mover}, {@link ByteTable} and {@link Border} in sequence. Writes to an address.
+ * <p>Has the same result as {@link Mover}, {@link ByteTable} and {@link Border} in sequence.
  */
 final class MovingTable {
     private static final int MASK = 0xff;

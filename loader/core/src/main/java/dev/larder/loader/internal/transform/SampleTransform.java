@@ -97,22 +97,12 @@ public final class SampleTransform {
         return program.passes().get(program.passes().size() - 1).byteSize();
     }
 
-    /** Returns whether samples may depend on seed, epoch and position: a step is random or the user's. */
-    public boolean isRandom() {
-        return program.isRandom();
-    }
-
     /** Returns whether the output equals the stored samples. */
     public boolean isIdentity() {
         return passes.length == 1
                 && passes[0] instanceof Pass.Picked picked
                 && picked.mover() == null
                 && picked.elements() instanceof ElementOperation.Same;
-    }
-
-    /** Returns whether {@link #applyElements} can be used. */
-    public boolean isElementwise() {
-        return program.elements() != null;
     }
 
     /** Returns the number of random parameters of crops and flips per sample. */

@@ -27,11 +27,6 @@ public final class TransformTarget {
         return new TransformTarget(new UnsafeBuffer(memory, 0, memory.capacity()));
     }
 
-    /** Returns the number of bytes. */
-    public int byteSize() {
-        return memory.capacity();
-    }
-
     byte @Nullable [] array() {
         return memory.byteArray();
     }

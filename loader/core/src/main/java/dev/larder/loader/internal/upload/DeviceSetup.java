@@ -92,7 +92,7 @@ public final class DeviceSetup {
         return devices.stream().allMatch(Device::fallsBackToHost);
     }
 
-    /** Opens all devices. Returns an empty list if one of them stands for the host. */
+    /** Opens all devices; returns an empty list if one of them is the host. */
     private List<DeviceBackend> openDevices() {
         List<DeviceBackend> backends = new ArrayList<>();
         try {

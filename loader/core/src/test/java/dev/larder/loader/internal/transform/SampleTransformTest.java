@@ -197,14 +197,6 @@ class SampleTransformTest {
         assertThat(compiled.storedByteSize()).isEqualTo(12);
         assertThat(compiled.rowByteSize()).isEqualTo(32);
         assertThat(compiled.rowShape()).containsExactly(2, 2);
-        assertThat(compiled.isRandom()).isFalse();
-        assertThat(compiled.isElementwise()).isFalse();
-        assertThat(SampleTransform.compile(new Transform().randomFlip(0.5f), BYTES, new long[] {3, 4})
-                        .isRandom())
-                .isTrue();
-        assertThat(SampleTransform.compileElements(new Transform().toFloat(), BYTES)
-                        .isElementwise())
-                .isTrue();
     }
 
     @Test

@@ -51,7 +51,7 @@ public final class CudaDevice implements OpenableDevice {
         return CudaBackend.open(CudaDevices.find(index), limits, stream);
     }
 
-    /** Returns false: without the device there are no batches. */
+    /** Returns false: the caller chose this device. */
     @Override
     public boolean fallsBackToHost() {
         return false;

@@ -44,7 +44,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
         void turnedAway(InetAddress address, IOException reason);
     }
 
-    /** Takes over a listener. Guests may be silent for so long after their first message. */
+    /** Owns a listener. {@code silence} limits the wait for the next message of a guest. */
     public Acceptor(ServerSocket listener, Link.Protocol<M> protocol, RunSecret secret, Duration silence) {
         this.listener = listener;
         this.protocol = protocol;
@@ -118,7 +118,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
         }
     }
 
-    /** Without a free descriptor, accepting fails at once and for a while. */
+    /** Waits before the next try: without a free descriptor, accepting fails immediately, again and again. */
     private static void pause() {
         try {
             Thread.sleep(PAUSE_MS);

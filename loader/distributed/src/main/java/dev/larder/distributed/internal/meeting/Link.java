@@ -238,7 +238,7 @@ public final class Link<M> implements AutoCloseable {
         out.flush();
     }
 
-    /** The bytes of a socket, with two limits of the wait for them: a slow sender cannot hold a place for ever. */
+    /** The bytes of a socket, with two limits of the wait for them, so that a slow sender cannot hold a place indefinitely. */
     private static final class TimedInput extends InputStream {
         private final Socket socket;
         private final InputStream in;

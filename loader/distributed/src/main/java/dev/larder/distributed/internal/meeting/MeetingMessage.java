@@ -10,7 +10,7 @@ sealed interface MeetingMessage {
     /** The longest message, but for the cards of all ranks: JSON escapes some characters of a card. */
     int MOST_BYTES = 2 * MOST_CARD_BYTES + (16 << 10);
 
-    /** Returns the protocol of a meeting of so many ranks. */
+    /** Returns the protocol of a meeting of this many ranks. */
     static Link.Protocol<MeetingMessage> protocol(int worldSize) {
         return new Link.Protocol<>("LARDRNKS", 4, MeetingMessage.class, MOST_BYTES, MOST_BYTES * (1 + worldSize / 32));
     }

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of nodes that have met: between node 0 and each of the others. They are silent until something goes wrong. The kernel
- * reports the end of a process at once, and that of a machine after some seconds (TCP keep-alive); a stopped process is not lost.
+ * The connections of nodes that have met: between node 0 and each of the others. They carry no data until a node fails. The kernel
+ * reports the end of a process immediately, and the loss of a machine after a few seconds (TCP keep-alive); a stopped process is not lost.
  *
  * <p>Owned by the caller of the meeting. Thread-safe.
  */

@@ -37,7 +37,6 @@ public final class FakeDevice implements OpenableDevice {
     private long failCallAt = NEVER;
     private volatile boolean held;
     private boolean unifiedMemory;
-    private boolean doubles = true;
     private boolean orHost;
     private long jitterNanos;
     private long seed;
@@ -120,12 +119,6 @@ public final class FakeDevice implements OpenableDevice {
         return this;
     }
 
-    /** Makes it a device without 64-bit floats. */
-    public FakeDevice withoutDoubles() {
-        doubles = false;
-        return this;
-    }
-
     /** Lets batches stay on the host if the device has too little memory. */
     public FakeDevice orHost() {
         orHost = true;
@@ -142,11 +135,6 @@ public final class FakeDevice implements OpenableDevice {
         return used.get();
     }
 
-    /** Returns the number of operations submitted to its queues. */
-    public long operations() {
-        return operations.get();
-    }
-
     @Override
     public DeviceBackend open() {
         DeviceInfo info = new DeviceInfo(
@@ -160,7 +148,7 @@ public final class FakeDevice implements OpenableDevice {
                 maxAllocationBytes,
                 1,
                 unifiedMemory,
-                doubles,
+                true,
                 true);
         FakeBackend backend = new FakeBackend(this, info);
         opened.add(backend);
