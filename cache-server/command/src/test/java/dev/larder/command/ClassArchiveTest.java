@@ -39,6 +39,7 @@ class ClassArchiveTest {
             done
             [[ -n $list || $step == dump ]] || { echo "$*"; exit; }
             echo "$step" >>"$PLAY/steps"
+            echo "$LARDER_STORE" >>"$PLAY/stores"
             [[ $step != wait ]] || until grep -q serve "$PLAY/steps"; do sleep 0.02; done
             echo java/lang/Object >"${list:-$archive}"
             if [[ $step == "${HALT:-}" ]]; then
@@ -176,7 +177,9 @@ class ClassArchiveTest {
         awaitEnd();
         assertThat(larder(Map.of(), "ls"))
                 .containsPattern("-XX:SharedArchiveFile=\\Q" + archives + "\\E/classes-\\d+\\.jsa ");
-        assertThat(steps()).containsOnlyOnce("serve", "dump", "feed");
+        assertThat(steps()).containsOnlyOnce("serve", "dump", "feed", "run");
+        assertThat(Files.readAllLines(play.resolve("stores")))
+                .allSatisfy(store -> assertThat(store).startsWith(temporary + "/larder-archive-"));
         assertThat(madeFiles()).containsExactly("classes-KEY.jsa", "lock");
     }
 
