@@ -32,8 +32,7 @@ class DetachTest {
         String[] words = Stream.concat(Stream.of("serve", "--detach"), Stream.of(arguments))
                 .toArray(String[]::new);
         String script = "exec 9>'" + folder.resolve("lock") + "'; flock 9; source ../../ops/launcher; detach \"$@\"";
-        return CommandProcess.by(
-                List.of("bash", "-euo", "pipefail", "-c", script, "detach"), store, words);
+        return CommandProcess.by(List.of("bash", "-euo", "pipefail", "-c", script, "detach"), store, words);
     }
 
     private static ProcessHandle daemonOf(CommandProcess command) {
