@@ -3,10 +3,12 @@ package dev.larder.djl;
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
+import ai.djl.translate.Batchifier;
 import ai.djl.util.Progress;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +57,24 @@ public final class DeviceDataset implements Dataset {
     public Iterable<Batch> getData(NDManager manager) {
         Epoch epoch = loader.epoch(nextEpoch);
         nextEpoch = epoch.number() + 1;
-        return () -> new DeviceEpochBatches(epoch, manager, readBack, data, labels);
+        return () ->
+                new EpochBatches(epoch, manager, (batch, own, progress) -> read(batch, own, progress, epoch.samples()));
+    }
+
+    /** Copies a batch to the host, and closes it. */
+    private Batch read(dev.larder.loader.Batch batch, NDManager own, long progress, long progressTotal) {
+        try (batch) {
+            return new Batch(
+                    own,
+                    readBack.read(own, batch, data),
+                    readBack.read(own, batch, labels),
+                    batch.size(),
+                    Batchifier.STACK,
+                    Batchifier.STACK,
+                    progress,
+                    progressTotal,
+                    IntStream.range(0, batch.size()).mapToObj(batch::row).toList());
+        }
     }
 
     /** Does nothing: the loader is built and its dataset is open. */

@@ -1,16 +1,10 @@
 package dev.larder.djl;
 
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 import dev.larder.loader.Batch;
-import dev.larder.loader.BatchArray;
 import dev.larder.loader.Epoch;
 import java.util.Iterator;
-import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Converts the batches of one epoch to DJL batches. */
@@ -18,17 +12,26 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
     private final Epoch epoch;
     private final Iterator<Batch> batches;
     private final NDManager manager;
-    private final List<String> data;
-    private final List<String> labels;
+    private final Conversion conversion;
     private @Nullable Batch waiting;
     private long samples;
 
-    EpochBatches(Epoch epoch, NDManager manager, List<String> data, List<String> labels) {
+    EpochBatches(Epoch epoch, NDManager manager, Conversion conversion) {
         this.epoch = epoch;
         this.batches = epoch.iterator();
         this.manager = manager;
-        this.data = data;
-        this.labels = labels;
+        this.conversion = conversion;
+    }
+
+    /** Converts one batch. */
+    @FunctionalInterface
+    interface Conversion {
+        /**
+         * Returns a DJL batch that owns its manager.
+         *
+         * @param progress the number of samples of the epoch until the end of the batch
+         */
+        ai.djl.training.dataset.Batch convert(Batch batch, NDManager own, long progress);
     }
 
     /** Waits for the next batch that has samples; empty batches are skipped, so only the wait shows if one is left. */
@@ -46,33 +49,15 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
         if (!hasNext() || waiting == null) {
             throw new NoSuchElementException("epoch has no more batches: epoch=" + epoch.number());
         }
-        Batch batch = waiting.keep(); // only now: the epoch reclaims batches that the loop did not take
+        Batch batch = waiting;
         waiting = null;
         NDManager own = manager.newSubManager();
         try {
-            own.attachUncappedInternal(UUID.randomUUID().toString(), batch);
             samples += batch.size();
-            return new LarderBatch(
-                    batch, own, arrays(own, batch, data), arrays(own, batch, labels), samples, epoch.samples());
+            return conversion.convert(batch, own, samples);
         } catch (RuntimeException e) {
             own.close();
             throw e;
         }
-    }
-
-    private static NDList arrays(NDManager manager, Batch batch, List<String> names) {
-        NDList arrays = new NDList(names.size());
-        for (String name : names) {
-            arrays.add(array(manager, batch.array(name)));
-        }
-        return arrays;
-    }
-
-    /** Creates an array over the slot's bytes. PyTorch ignores the buffer's position, so the buffer must start at the first byte. */
-    private static NDArray array(NDManager manager, BatchArray source) {
-        NDArray array = manager.create(
-                source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source.name(), source.dtype()));
-        array.setName(source.name());
-        return array;
     }
 }

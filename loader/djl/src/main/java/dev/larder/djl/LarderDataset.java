@@ -82,7 +82,10 @@ public final class LarderDataset implements Dataset {
         Epoch epoch = resumed == null ? loader.epoch(nextEpoch) : loader.resume(resumed);
         resumed = null;
         nextEpoch = epoch.number() + 1;
-        return () -> new EpochBatches(epoch, manager, data, labels);
+        return () -> new EpochBatches(
+                epoch,
+                manager,
+                (batch, own, progress) -> LarderBatch.of(batch, own, data, labels, progress, epoch.samples()));
     }
 
     /** Does nothing: the loader is built and its dataset is open. */
