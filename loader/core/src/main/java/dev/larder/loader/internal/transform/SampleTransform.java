@@ -194,7 +194,7 @@ public final class SampleTransform {
     }
 
     /**
-     * Writes some transformed elements, if this {@link #isElementwise}.
+     * Writes some transformed elements, if this was compiled for elements.
      *
      * @param targetElement the place of the first one, counted in elements of {@link #dtype}
      */
