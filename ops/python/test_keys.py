@@ -26,7 +26,7 @@ import numpy as np
 
 from test_larder import larder, room
 
-PAIRS = 10_000
+PAIRS = int(os.environ.get("LARDER_TEST_PAIRS", "2500"))
 P, Q, P2 = (collections.namedtuple("P", fields) for fields in ("h w", "w h", "h w"))
 
 
@@ -560,6 +560,10 @@ class KeysTest(unittest.TestCase):
                   "pandas.Categorical(['x', 'y'])", "pandas.Categorical(['x', 'y'], ['y', 'x'])", "pandas.Categorical(['x', 'y'], ordered=True)", "pandas.Categorical([1, 2])",
                   "pandas.to_datetime(['2020-01-01', '2020-01-02'])", "pandas.to_datetime(['2020-01-01', None])", "pandas.to_datetime(['2020-01-01', '2020-01-02']).as_unit('s')",
                   "pandas.date_range('2020', periods=2, tz='UTC')", "pandas.date_range('2020', periods=2, tz='Europe/Berlin')", "pandas.to_timedelta([1, 2], 's')")
+        if importlib.util.find_spec("pyarrow"):
+            arrays += tuple(f"pandas.array({values}, dtype='{dtype}[pyarrow]')" for values, dtype in (
+                ("[1, 2]", "int64"), ("[1, 2]", "int32"), ("[1, None]", "int64"), ("[None, 1]", "int64"), ("['x', 'y']", "large_string"), ("['xy', '']", "large_string"),
+                ("[0.0]", "double"), ("[-0.0]", "double"), ("[True, False]", "bool"))) + ("pandas.array([1, 2, 3], dtype='int64[pyarrow]')[1:]",)
         indexes = ("pandas.Index([0, 1])", "pandas.RangeIndex(2)", "pandas.RangeIndex(1, 3)", "pandas.Index([0, 1], name='n')", "pandas.Index(['0', '1'])",
                    "pandas.date_range('2020', periods=2)", "pandas.DatetimeIndex(['2020-01-01', '2020-01-02'])", "pandas.MultiIndex.from_tuples([(0, 'x'), (1, 'y')])",
                    "pandas.MultiIndex.from_tuples([(0, 'x'), (1, 'y')], names=['a', 'b'])", "pandas.CategoricalIndex(['x', 'y'])")

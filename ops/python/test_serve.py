@@ -18,7 +18,7 @@ store = sys.argv[sys.argv.index("--store") + 1]
 with open(os.environ["FAKE_LOG"], "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
 if os.environ.get("FAKE_BUILDS"):
-    print("larder: building (once, for about two minutes; log: build.log)", file=sys.stderr, flush=True)
+    print("larder: building (once, the last build took 90 s; log: build.log)", file=sys.stderr, flush=True)
     with open(os.environ["FAKE_BUILDS"]) as built:
         built.read()
 if os.environ.get("FAKE_FAILS"):
@@ -137,7 +137,7 @@ class ServeTest(unittest.TestCase):
         with mock.patch.dict(os.environ, FAKE_BUILDS=built):
             program = subprocess.Popen([sys.executable, "-c", PROGRAM, "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
 
-        self.assertEqual(program.stderr.readline(), "larder: building (once, for about two minutes; log: build.log)\n")
+        self.assertEqual(program.stderr.readline(), "larder: building (once, the last build took 90 s; log: build.log)\n")
         with open(built, "w"):
             pass
         self.assertEqual(program.communicate()[0], "36\n")

@@ -421,11 +421,14 @@ class DaemonThatDiesTest(unittest.TestCase):
                 larder.evict("x", self.store)
 
     def test_who_waits_goes_on_with_the_next_daemon(self):
-        found = []
+        found, called = [], threading.Event()
+        connection = room("_control")._Connection
+        call = connection.call
         waiting = threading.Thread(target=lambda: found.append(larder.wait("x", 60, self.store)))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), mock.patch.object(connection, "call", lambda *arguments: (called.set(), call(*arguments))[1]):
             warnings.filterwarnings("ignore", "the daemon is gone, waiting for another")
             waiting.start()
+            called.wait(60)
             self.kill()
             self.daemon.stdout.close()
             self.daemon = self.serve()

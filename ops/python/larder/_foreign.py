@@ -110,10 +110,22 @@ def _pandas_array(keys, array, pandas):
         return [*key, keys.value(array.codes), _pandas_index(keys, array.categories, pandas), array.ordered]
     if kind in (arrays.IntegerArray, arrays.FloatingArray, arrays.BooleanArray):
         return [*key, keys.value(array._data), keys.value(array._mask)]
+    if kind is getattr(arrays, "ArrowExtensionArray", None):
+        return [*key, *_arrow_chunks(array.__arrow_array__())]
     if isinstance(array.dtype, pandas.StringDtype):
         missing = array.dtype.na_value
         return [*key, array.dtype.storage, repr(missing), [None if text is missing or text != text else text for text in array.to_numpy(object)]]
     keys.refuse(array, f"dtype {array.dtype}", "pass it.to_numpy(), texts as list(it), in a dict: {name: it[name].to_numpy() for name in it}")
+
+
+def _arrow_chunks(column):
+    """Return the lengths of chunks of a `pyarrow.ChunkedArray`, and the digest of its contents."""
+    import pyarrow as pa
+
+    file = _Hashed()
+    with pa.ipc.new_stream(pa.PythonFile(file, "w"), pa.schema([("x", column.type)])) as stream:
+        stream.write_table(pa.table([column], ["x"]))
+    return [list(map(len, column.chunks)), file.sha.hexdigest()]
 
 
 # polars.
@@ -121,6 +133,8 @@ def _pandas_array(keys, array, pandas):
 
 class _Hashed:
     """A file that keeps only the digest of its contents."""
+
+    closed = False
 
     def __init__(self):
         self.sha = _sha256()

@@ -2,7 +2,7 @@
 from harness import figure, lines, markdown, median
 
 WHAT = {
-    "first": "first command after unpacking (writes the archive of loaded classes)",
+    "first": "first command after unpacking (without the archive of loaded classes)",
     "ls": "`larder ls`",
     "ready": "`larder serve --detach`, nothing to load",
 }

@@ -47,10 +47,10 @@ final class Columns {
         if (!type.isInstance(known)) {
             requireKind(name, kind);
             known = switch (kind) {
-                case RAGGED -> RaggedColumn.of(dataset, name);
-                case STRINGS -> StringsColumn.of(dataset, name);
+                case RAGGED -> new RaggedColumn(dataset, name);
+                case STRINGS -> new StringsColumn(dataset, name);
                 case INDEX -> IndexColumn.of(dataset, name);
-                case BYTES -> BytesColumn.of(dataset, name);
+                case BYTES -> new BytesColumn(dataset, name);
             };
             views.put(name, known);
         }

@@ -1,5 +1,6 @@
 package dev.larder.npy;
 
+import dev.larder.internal.text.PythonText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;

@@ -2,6 +2,7 @@ package dev.larder.npy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.internal.text.PythonText;
 import dev.larder.testing.Rounds;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

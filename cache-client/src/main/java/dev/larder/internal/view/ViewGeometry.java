@@ -48,6 +48,11 @@ public final class ViewGeometry {
         return strides;
     }
 
+    /** Returns the geometry of contiguous elements. */
+    public static ViewGeometry of(Order order, Dtype dtype, long... shape) {
+        return new ViewGeometry(order, dtype, shape);
+    }
+
     /** Returns the geometry of windows of {@code length} rows. A window begins at every row, so they overlap. */
     public ViewGeometry windows(Dtype itemType, long length) {
         long[] windowShape = new long[shape.length + 1];

@@ -95,24 +95,45 @@ public class LarderCommand implements Runnable {
      * which for all of them takes longer than most of them do.
      */
     static CommandLine commandLine(String... args) {
-        Object subcommand = args.length == 0 ? null : oftenAlone(args[0]);
+        if (args.length == 1 && args[0].equals("--version")) {
+            return readyToExecute(new CommandLine(new LarderCommand()));
+        }
+        Object subcommand = args.length == 0 ? null : alone(args[0]);
         return subcommand == null
                 ? commandLine()
                 : readyToExecute(new CommandLine(new LarderCommand()).addSubcommand(subcommand));
     }
 
-    /** Creates a frequent subcommand by name, to start faster; returns null for others, which need the whole command. */
-    private static @Nullable Object oftenAlone(String name) {
+    /** Creates a subcommand by name, to start faster; returns null for those that need the whole command, and for other words. */
+    private static @Nullable Object alone(String name) {
         return switch (name) {
             case "clients" -> new Clients();
+            case "devices" -> new Devices();
+            case "doctor" -> new Doctor();
+            case "errors" -> new Errors();
+            case "evict" -> new Evict();
             case "feed" -> new Feed();
+            case "freeze" -> new Freeze();
+            case "gc" -> new Gc();
+            case "grid" -> new Grid();
             case "info" -> new Info();
+            case "launch" -> new Launch();
             case "load" -> new Load();
             case "ls" -> new Ls();
             case "path" -> new ShowPath();
+            case "pin" -> new Pin();
+            case "readers" -> new ListReaders();
+            case "regions" -> new ListRegions();
+            case "register" -> new Register();
+            case "reload" -> new Reload();
+            case "run" -> new Run();
             case "serve" -> new Serve();
+            case "show" -> new Show();
             case "status" -> new Status();
             case "stop" -> new Stop();
+            case "top" -> new Top();
+            case "unpin" -> new Pin.Unpin();
+            case "verify" -> new Verify();
             case "wait" -> new Wait();
             default -> null;
         };

@@ -1,20 +1,16 @@
 package dev.larder.command;
 
 import com.google.gson.stream.JsonWriter;
-import dev.larder.client.ArrayView;
 import dev.larder.client.Column;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.command.options.NameConverter;
-import dev.larder.command.output.ArrayText;
-import dev.larder.command.show.ArrayDocument;
+import dev.larder.command.show.ArrayRows;
 import dev.larder.command.show.Cells;
 import dev.larder.command.show.ColumnRows;
-import dev.larder.command.show.Histogram;
-import dev.larder.command.show.NumpyText;
 import dev.larder.command.show.Picture;
 import dev.larder.command.show.RowRange;
-import dev.larder.command.show.ShowJson;
+import dev.larder.command.show.ShownRows;
 import dev.larder.command.show.Statistics;
 import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
@@ -27,12 +23,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -91,10 +84,19 @@ final class Show implements Callable<Integer> {
         try (Larder store = Larder.connect(larder.store());
                 Dataset dataset = store.dataset(Names.datasetIn(name))) {
             Column column = column(dataset);
-            if (column != null) {
-                show(dataset, column);
+            ShownRows all =
+                    column == null ? new ArrayRows(dataset.array(array(dataset))) : ColumnRows.of(dataset, column);
+            if (png != null) {
+                draw(dataset, all, png);
+                return 0;
+            }
+            RowRange range = rows == null ? FIRST_ROWS : rows;
+            long first = range.first(all.count());
+            long end = range.end(all.count());
+            if (json) {
+                printJson(all, first, end);
             } else {
-                show(dataset.array(array(dataset)));
+                print(all, first, end);
             }
         }
         return 0;
@@ -136,44 +138,33 @@ final class Show implements Callable<Integer> {
         return wanted == null ? arrays.get(0) : wanted;
     }
 
-    private void show(ArrayView view) {
-        Cells cells = new Cells(view);
-        if (png != null) {
-            draw(cells, png);
-        } else if (json) {
-            printJson(view, cells);
-        } else {
-            print(view, cells);
+    private void draw(Dataset dataset, ShownRows all, Path file) {
+        if (all instanceof ArrayRows array) {
+            draw(array.elements(), file);
+        } else if (all instanceof ColumnRows column) {
+            writeImage(dataset.name() + "/" + column.column().name(), column, file);
         }
     }
 
-    private void show(Dataset dataset, Column column) {
-        ColumnRows all = ColumnRows.of(dataset, column);
-        if (png != null) {
-            writeImage(dataset, column, all, png);
-            return;
-        }
-        RowRange range = rows == null ? FIRST_ROWS : rows;
-        if (json) {
-            printJson(column, all, range);
-        } else {
-            print(column, all, range);
-        }
+    private void draw(Cells cells, Path file) {
+        RowRange range = rows != null ? rows : Picture.isGrid(cells.shape()) ? FIRST_IMAGES : ALL_ROWS;
+        long first = range.first(cells.rows());
+        Picture.write(cells, first, range.end(cells.rows()) - first, file);
+        larder.err().println("larder: wrote " + file);
     }
 
-    private void writeImage(Dataset dataset, Column column, ColumnRows all, Path file) {
+    private void writeImage(String column, ColumnRows all, Path file) {
         if (!(all instanceof ColumnRows.Files files)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "only arrays and files of images can be drawn")
-                    .with("column", dataset.name() + "/" + column.name())
-                    .with("kind", column.kind().word())
-                    .remedy("larder ls '" + dataset.name() + "/" + column.name()
-                            + "/*' lists the arrays it is made of");
+                    .with("column", column)
+                    .with("kind", all.column().kind().word())
+                    .remedy("larder ls '" + column + "/*' lists the arrays it is made of");
         }
         RowRange range = rows == null ? FIRST_ROW : rows;
         long row = range.first(files.count());
         if (range.end(files.count()) != row + 1) {
             throw Failure.of(ErrorCode.BAD_INPUT, "of a column one image is written at a time")
-                    .with("column", dataset.name() + "/" + column.name())
+                    .with("column", column)
                     .with("rows", files.count())
                     .remedy("name its row: --rows N");
         }
@@ -181,108 +172,22 @@ final class Show implements Callable<Integer> {
         larder.err().println("larder: wrote " + file + ": row " + row + ", the file as it is");
     }
 
-    private void print(Column column, ColumnRows all, RowRange range) {
-        long first = range.first(all.count());
-        long end = range.end(all.count());
-        String what = column.kind() == Column.Kind.INDEX ? "keys" : "rows";
-        String shown = end - first == all.count() ? "" : " shown=" + first + ":" + end;
-        String dtype = all.elements().map(view -> " dtype=" + view.dtype()).orElse("");
-        larder.out()
-                .println(column.name() + " column=" + column.kind().word() + dtype + " " + what + "=" + all.count()
-                        + shown);
-        int width = Long.toString(Math.max(0, end - 1)).length();
-        for (long row = first; row < end; row++) {
-            String indent = String.format("%" + width + "d  ", row);
-            for (String line : all.lines(row)) {
-                larder.out().println(indent + line);
-                indent = " ".repeat(indent.length());
-            }
-        }
-        all.elements().ifPresent(view -> printNumbers(view, new Cells(view)));
+    private void print(ShownRows all, long first, long end) {
+        larder.out().println(all.head(first, end));
+        all.lines(first, end).forEach(larder.out()::println);
+        statistics(all).map(Statistics::lines).orElse(List.of()).forEach(larder.out()::println);
     }
 
-    private void printJson(Column column, ColumnRows all, RowRange range) {
-        long first = range.first(all.count());
-        long end = range.end(all.count());
-        try {
-            JsonWriter document = new JsonWriter(larder.out());
-            document.beginObject().name("name").value(column.name());
-            document.name("column").value(column.kind().word());
-            document.name("rows")
-                    .value(all.count())
-                    .name("firstRow")
-                    .value(first)
-                    .name("values");
-            document.beginArray();
-            for (long row = first; row < end; row++) {
-                all.write(document, row);
-            }
-            document.endArray();
-            if (all.elements().isPresent()) {
-                ArrayView view = all.elements().orElseThrow();
-                document.name("dtype").jsonValue(view.dtype().descrJson());
-                writeNumbers(document, view, new Cells(view));
-            }
-            document.endObject().flush();
-            larder.out().println();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private void draw(Cells cells, Path file) {
-        long[] shape = cells.shape();
-        long length = shape.length == 0 ? 1 : shape[0];
-        RowRange range = rows != null ? rows : Picture.isGrid(shape) ? FIRST_IMAGES : ALL_ROWS;
-        Picture.write(cells, range.first(length), range.end(length) - range.first(length), file);
-        larder.err().println("larder: wrote " + file);
-    }
-
-    private void print(ArrayView view, Cells cells) {
-        long length = view.dimensions() == 0 ? 1 : view.rows();
-        RowRange range = rows == null ? FIRST_ROWS : rows;
-        long first = range.first(length);
-        long end = range.end(length);
-        String shape = ArrayText.shape(LongStream.of(view.shape()).boxed().collect(Collectors.toList()));
-        String shown =
-                view.dimensions() == 0 || end - first == length ? "" : " rows=" + first + ":" + end + " of " + length;
-        larder.out()
-                .println(view.name() + " dtype=" + view.dtype() + " shape=" + shape + " order=" + view.order() + shown);
-        NumpyText.of(cells, first, end - first).forEach(larder.out()::println);
-        printNumbers(view, cells);
-    }
-
-    private void printNumbers(ArrayView view, Cells cells) {
-        if (Statistics.arePossible(cells)) {
-            Statistics statistics = measured(view, "summing up", told -> Statistics.of(cells, told));
-            print(statistics);
-            if (statistics.finiteCount() > 0) {
-                measured(view, "counting", told -> Histogram.of(cells, statistics, told))
-                        .lines()
-                        .forEach(larder.out()::println);
-            }
-        }
-    }
-
-    private void print(Statistics statistics) {
-        String infinite = statistics.infiniteCount() == 0 ? "" : " inf=" + statistics.infiniteCount();
-        larder.out()
-                .println("min=" + statistics.minText() + " max=" + statistics.maxText() + " mean="
-                        + Statistics.number(statistics.mean()) + " std=" + Statistics.number(statistics.std())
-                        + " count=" + statistics.count() + " nan=" + statistics.nanCount() + infinite);
-    }
-
-    private void printJson(ArrayView view, Cells cells) {
-        long length = view.dimensions() == 0 ? 1 : view.rows();
-        RowRange range = rows == null ? FIRST_ROWS : rows;
-        long first = range.first(length);
+    private void printJson(ShownRows all, long first, long end) {
         try {
             JsonWriter document = new JsonWriter(larder.out());
             document.beginObject();
-            ArrayDocument.form(document, view);
-            document.name("firstRow").value(first).name("values");
-            ShowJson.rows(document, cells, first, range.end(length) - first);
-            writeNumbers(document, view, cells);
+            all.write(document, first, end);
+            Statistics statistics = statistics(all).orElse(null);
+            if (statistics != null) {
+                statistics.write(document);
+                statistics.histogram().write(document);
+            }
             document.endObject().flush();
             larder.out().println();
         } catch (IOException e) {
@@ -290,28 +195,22 @@ final class Show implements Callable<Integer> {
         }
     }
 
-    private void writeNumbers(JsonWriter document, ArrayView view, Cells cells) throws IOException {
-        if (Statistics.arePossible(cells)) {
-            Statistics statistics = measured(view, "summing up", told -> Statistics.of(cells, told));
-            ArrayDocument.statistics(document, statistics);
-            ArrayDocument.histogram(
-                    document, measured(view, "counting", told -> Histogram.of(cells, statistics, told)));
-        }
-    }
-
-    /** Runs a function over all elements, and shows its progress if it takes long. */
-    private <T> T measured(ArrayView view, String what, Function<LongConsumer, T> work) {
-        long begin = System.nanoTime();
-        long[] done = {0};
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            return work.apply(elements -> {
-                done[0] += elements * view.dtype().itemSize();
-                if (System.nanoTime() - begin > PATIENCE_NANOS) {
-                    display.progress(new Progress(
-                            Progress.Phase.OTHER, what, done[0], view.byteSize(), 0, Progress.UNKNOWN, ""));
-                }
-            });
-        }
+    /** Sums up all elements, if they are numbers. Shows the progress if it takes long. */
+    private Optional<Statistics> statistics(ShownRows all) {
+        return all.cells().filter(Statistics::arePossible).map(cells -> {
+            long begin = System.nanoTime();
+            long[] done = {0};
+            try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
+                long total = Statistics.bytesToRead(cells);
+                return Statistics.of(cells, bytes -> {
+                    done[0] += bytes;
+                    if (System.nanoTime() - begin > PATIENCE_NANOS) {
+                        display.progress(new Progress(
+                                Progress.Phase.OTHER, "summing up", done[0], total, 0, Progress.UNKNOWN, ""));
+                    }
+                });
+            }
+        });
     }
 
     /** Reads rows for picocli. */

@@ -32,7 +32,7 @@ final class CommandImage {
                 throw new AssertionError(e);
             }
         });
-        return jvm(java, "-XX:SharedArchiveFile=" + archive);
+        return jvm(java, "-XX:SharedArchiveFile=" + archive, "-Dlarder.archives=" + archive.getParent());
     }
 
     private static List<String> jvm(List<String> java, String... flags) {

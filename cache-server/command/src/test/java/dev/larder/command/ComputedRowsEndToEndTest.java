@@ -37,6 +37,7 @@ import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -63,6 +64,7 @@ class ComputedRowsEndToEndTest {
     @TempDir
     Path folder;
 
+    private final List<Process> readers = new ArrayList<>();
     private CommandProcess daemon;
     private Larder larder;
     private Dataset photos;
@@ -84,6 +86,7 @@ class ComputedRowsEndToEndTest {
 
     @AfterEach
     void stop() {
+        readers.forEach(reader -> reader.destroyForcibly().onExit().join());
         larder.close();
         daemon.close();
     }
@@ -460,6 +463,7 @@ class ComputedRowsEndToEndTest {
                         "LARDER_COMMAND",
                         CommandProcess.script(folder).toString()));
         Process process = python.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        readers.add(process);
         assertThat(process.inputReader().readLine()).isEqualTo("open");
         return process;
     }

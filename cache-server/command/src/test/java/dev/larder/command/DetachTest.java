@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,13 +18,22 @@ class DetachTest {
     @TempDir
     Path folder;
 
+    private final Path store = LeavesNothingBehind.newStore();
+
+    @AfterEach
+    void endTheDaemonOfATestThatFailed() {
+        if (Files.exists(store)) {
+            Answer.of(store, "stop");
+        }
+    }
+
     /** Starts a daemon as {@code ops/larder} does, from a shell that holds a lock. */
     private CommandProcess detach(String... arguments) {
         String[] words = Stream.concat(Stream.of("serve", "--detach"), Stream.of(arguments))
                 .toArray(String[]::new);
         String script = "exec 9>'" + folder.resolve("lock") + "'; flock 9; source ../../ops/launcher; detach \"$@\"";
         return CommandProcess.by(
-                List.of("bash", "-euo", "pipefail", "-c", script, "detach"), LeavesNothingBehind.newStore(), words);
+                List.of("bash", "-euo", "pipefail", "-c", script, "detach"), store, words);
     }
 
     private static ProcessHandle daemonOf(CommandProcess command) {

@@ -151,7 +151,7 @@ class DocumentsTest {
     private static String runJava(Path classes, List<JavaSnippet> snippets) throws Exception {
         List<String> words =
                 new ArrayList<>(List.of("java", "-cp", classes + java.io.File.pathSeparator + JavaSnippet.classPath()));
-        words.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", SnippetRunner.class.getName()));
+        words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", SnippetRunner.class.getName()));
         snippets.forEach(snippet -> words.add(snippet.className()));
         return shell.bash("LARDER_STORE=" + daemonOfSnippets.store() + " larder launch -n 1 --no-prefix -- "
                 + words.stream().map(word -> "'" + word + "'").collect(Collectors.joining(" ")));

@@ -168,9 +168,12 @@ class EarlierStoreTest {
                             "PYTHONPATH",
                             Path.of("../../ops/python").toAbsolutePath().toString());
             Process process = python.start();
-
-            assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
-            assertThat(process.exitValue()).isZero();
+            try {
+                assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+                assertThat(process.exitValue()).isZero();
+            } finally {
+                process.destroyForcibly().waitFor();
+            }
         }
     }
 }

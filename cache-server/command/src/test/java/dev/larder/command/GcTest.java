@@ -140,17 +140,18 @@ class GcTest {
     void whatIsStillReadIsUnlinkedTooAndToldWithItsReaders() throws Exception {
         leave(store);
         Process reader = Samples.reader(store.resolve("data/v/1/lease"));
+        try {
+            JsonObject removed = only(gc("--json"));
 
-        JsonObject removed = only(gc("--json"));
-
-        assertThat(removed.get("leased").getAsJsonArray()).hasToString("[\"v/1\"]");
-        assertThat(removed.get("pids").getAsJsonArray()).hasToString("[" + reader.pid() + "]");
-        assertThat(removed.get("heldUntilExit").getAsLong())
-                .isBetween(10_000L, removed.get("bytes").getAsLong());
-        assertThat(store).doesNotExist();
-        assertThat(reader.isAlive()).isTrue();
-        reader.destroy();
-        reader.waitFor();
+            assertThat(removed.get("leased").getAsJsonArray()).hasToString("[\"v/1\"]");
+            assertThat(removed.get("pids").getAsJsonArray()).hasToString("[" + reader.pid() + "]");
+            assertThat(removed.get("heldUntilExit").getAsLong())
+                    .isBetween(10_000L, removed.get("bytes").getAsLong());
+            assertThat(store).doesNotExist();
+            assertThat(reader.isAlive()).isTrue();
+        } finally {
+            reader.destroyForcibly().waitFor();
+        }
     }
 
     @Test

@@ -229,9 +229,13 @@ class LaunchTest {
                 .redirectErrorStream(true)
                 .start();
 
-        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-                .matches("\\[[01]\\] line\n");
-        assertThat(process.waitFor()).isZero();
+        try {
+            assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .matches("\\[[01]\\] line\n");
+            assertThat(process.waitFor()).isZero();
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+        }
     }
 
     @Test

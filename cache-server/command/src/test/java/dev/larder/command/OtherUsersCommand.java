@@ -44,7 +44,11 @@ final class OtherUsersCommand implements AutoCloseable {
         List<String> line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:-BytecodeVerificationRemote",
                 "-cp",
                 classPath));
         line.add(LarderCommand.class.getName());

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,6 +25,8 @@ final class PythonModules {
 
     private static final Pattern SKIPPED = Pattern.compile("(?m)^.* \\.\\.\\. skipped ['\"](.*)['\"]$");
 
+    private static final Map<String, Boolean> HAS_NUMPY = new ConcurrentHashMap<>();
+
     private PythonModules() {}
 
     /** Runs a module of tests, and fails where one of them did; where some were skipped, so is this. */
@@ -36,9 +39,8 @@ final class PythonModules {
         requirePassed(run(tests, folder.resolve("output")));
     }
 
-    static void requireNumpy(String python) throws Exception {
-        ProcessBuilder probe = new ProcessBuilder(python, "-c", "import numpy");
-        assumeTrue(succeeds(probe), "needs numpy for " + python);
+    static void requireNumpy(String python) {
+        assumeTrue(HAS_NUMPY.computeIfAbsent(python, PythonModules::hasNumpy), "needs numpy for " + python);
     }
 
     private static void requirePassed(String output) {
@@ -51,15 +53,18 @@ final class PythonModules {
         assumeTrue(reasons.isEmpty(), reasons);
     }
 
-    private static boolean succeeds(ProcessBuilder probe) throws InterruptedException {
+    private static boolean hasNumpy(String python) {
         try {
-            return probe.redirectErrorStream(true)
+            return new ProcessBuilder(python, "-c", "import numpy")
+                            .redirectErrorStream(true)
                             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                             .start()
                             .waitFor()
                     == 0;
         } catch (IOException absent) {
             return false;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

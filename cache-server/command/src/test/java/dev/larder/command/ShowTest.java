@@ -32,15 +32,19 @@ class ShowTest {
                 'f4': n(size=(4, 6)).astype('<f4'), 'f8': n(size=(3, 5)), 'f2': n(size=(5, 7)).astype('<f2'),
                 'f2be': n(size=(70, 7)).astype('>f2'), 'f4be': n(size=(3, 7)).astype('>f4'),
                 'odd': np.array([1., 2.5, 3.25, np.nan, np.inf, -np.inf]), 'large': np.array([1e10, 1., -3.5]),
-                'small': np.array([1e-5, 1., 0.]), 'far': np.array([1e-300, 1e300, np.nan, -np.inf]),
+                'small': np.array([1e-5, 1., 0.]), 'below': np.array([1e-5, 1.2345678e-3, 1e-6], '<f4'),
+                'tens': 10.0 ** np.arange(-6, 7), 'half': np.array([6e-8, 65504., -0.], '<f2'),
+                'far': np.array([1e-300, 1e300, np.nan, -np.inf]),
                 'zeros': np.array([0., -0.]), 'nans': np.full(3, np.nan), 'big': n(size=(100, 40)),
                 'i1': g.integers(-128, 127, size=(5, 4)).astype('i1'), 'u8': np.array([0, 2**64 - 1, 5], '<u8'),
                 'i8be': g.integers(-10**15, 10**15, size=(2, 3, 4)).astype('>i8'),
                 'bool': g.integers(0, 2, size=(3, 4)).astype('?'), 'truth': np.array([True]),
                 'c8': (n(size=4) + 1j * n(size=4)).astype('<c8'), 'c16': np.array([1 + 2j, -1.5 - .25j, np.nan + 1j]),
-                'S': np.array([b'ab', b"it's", b'\\xff\\n']), 'U': np.array(['\\u00e4', 'x"y', "it's", 'tab\\t', '\\u65e5']),
+                'S': np.array([b'ab', b"it's", b'\\xff\\n']), 'zero': np.array([b'a\\0\\n']),
+                'U': np.array(['\\u00e4', 'x"y', "it's", 'tab\\t', '\\u65e5']),
                 'days': np.array(['2020-01-01', 'NaT', '1969-12-31'], '<M8[D]'),
                 'ns': np.array(['2020-01-01T00:00:00.123456789', '1960-05-05T01:02:03'], '<M8[ns]'),
+                'eras': np.array(['-0697-09-05', '12345-01-01', '275760-09-13'], '<M8[h]'),
                 'months': np.array(['2020-01', '1950-12'], '>M8[M]'), 'spans': np.array([1, -5, 'NaT'], '<m8[s]'),
                 'V': np.frombuffer(b'\\x00\\x01\\x02\\xff\\xab\\x10', 'V3'),
                 'st': np.array([(1, 2.5, b'a', [1, 2]), (300, -1.25, b'bb', [3, 44])],
@@ -187,6 +191,7 @@ class ShowTest {
                 .hasToString("[1,2.5,3.25,\"nan\",\"inf\",\"-inf\"]");
         assertThat(json("days").getAsJsonArray("values")).hasToString("[\"2020-01-01\",\"NaT\",\"1969-12-31\"]");
         assertThat(json("single").get("values")).hasToString("1.5");
+        assertThat(json("zero").getAsJsonArray("values")).hasToString("[\"a\\u0000\\n\"]");
     }
 
     @Test

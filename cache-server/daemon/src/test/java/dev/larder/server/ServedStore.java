@@ -122,7 +122,10 @@ final class ServedStore implements AutoCloseable {
                 PackedClassPath.words(),
                 Stream.concat(
                                 ChildJvm.libraryFlags().stream(),
-                                Stream.of("-XX:SharedArchiveFile=" + DaemonClasses.archive()))
+                                Stream.of(
+                                        "-XX:SharedArchiveFile=" + DaemonClasses.archive(),
+                                        "-Dlarder.archives="
+                                                + DaemonClasses.archive().getParent()))
                         .toList(),
                 program.getName(),
                 arguments);

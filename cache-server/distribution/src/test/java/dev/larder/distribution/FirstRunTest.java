@@ -1,14 +1,12 @@
 package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first command of an install, which prepares the archive of classes that makes the others start quickly. */
+/** The first command of an install, which leaves a process that makes the archive of classes by which others start quickly. */
 class FirstRunTest {
     private static final String PLAIN = "larder.archive";
 
@@ -33,10 +31,10 @@ class FirstRunTest {
             List<String> before = Installed.files(installed.root());
 
             Ended first = Installed.run(installed.environment(), asNobody(installed, link, "--version"));
+            installed.awaitArchive();
             Ended second = Installed.run(installed.environment(), asNobody(installed, link, "--version"));
 
-            assertThat(first.err()).isEqualTo("larder: preparing for quick starts (once, some seconds)\n");
-            assertThat(second.err()).isEmpty();
+            assertThat(first.err() + second.err()).isEmpty();
             assertThat(List.of(first.out(), second.out()))
                     .allSatisfy(out -> assertThat(out).startsWith("larder "));
             assertThat(Installed.files(installed.root())).isEqualTo(before);
@@ -56,6 +54,7 @@ class FirstRunTest {
 
             Ended ended = Installed.run(installed.environment(), command);
 
+            assertThat(installed.makers()).isEmpty();
             assertThat(ended.err()).isEmpty();
             assertThat(ended.out()).startsWith("larder ");
             Files.setPosixFilePermissions(installed.home(), PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -99,6 +98,7 @@ class FirstRunTest {
             assertThat(List.of(one, other.join()))
                     .allSatisfy(
                             ended -> assertThat(ended.code()).as(ended.err()).isZero());
+            installed.awaitArchive();
             assertThat(Installed.files(installed.root().resolve("archive")))
                     .noneMatch(name -> name.startsWith(".") || name.contains("/."));
             Installed.requireOurClasses(installed.root().resolve("archive"));
@@ -107,23 +107,16 @@ class FirstRunTest {
 
     @Tag("slow")
     @Test
-    void aFirstRunThatIsKilledDoesNotStopTheNext() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("killed"))) {
-            Path lock = installed.root().resolve("archive/lock");
-            Path rest = temporary.resolve("rest");
-            List<String> command =
-                    List.of(installed.root().resolve("bin/larder").toString(), "--version");
-            Process first = Installed.start(installed.environment(), command, rest, rest);
-            await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(lock));
-            first.destroyForcibly();
+    void theFirstCommandDoesNotWaitAndADaemonThatItStartsServesOn() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("daemon"))) {
+            assertThat(installed.larder("serve", "--detach").err()).isEmpty();
+            assertThat(installed.root().resolve("archive/.making")).isDirectory();
 
-            assertThat(installed.larder("--version").code()).isZero();
+            installed.awaitArchive();
 
-            // What the killed one had begun ends by itself, and lets go.
-            assertThat(Installed.run(Map.of(), List.of("flock", "-w", "120", lock.toString(), "true"))
-                            .code())
-                    .isZero();
-            assertThat(installed.larder("--version").code()).isZero();
+            Installed.requireOurClasses(installed.root().resolve("archive"));
+            assertThat(installed.larder("status").code()).isZero();
+            assertThat(installed.temporary()).isEmptyDirectory();
         }
     }
 }

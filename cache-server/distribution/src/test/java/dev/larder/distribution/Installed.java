@@ -1,6 +1,7 @@
 package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +33,7 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
     private static final String RUN = System.getenv().getOrDefault("LARDER_TEST_RUN", "dist");
 
     private static final List<String> TOOLS = List.of(
-            "bash cat chmod cksum cut dirname env find flock gzip install kill mkdir mktemp mv nproc readlink rm sed setpriv setsid sh sleep true"
+            "bash cat chmod cksum cut dirname env find flock gzip kill ln mkdir mv nice nproc readlink rm sed setpriv setsid sh sleep tail true"
                     .split(" ", -1));
 
     /** Unpacks {@code larder.archive}, or another one that a property names, into a folder. */
@@ -145,6 +147,26 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
         if (Files.exists(store)) {
             larder("stop");
         }
+        awaitArchive();
+    }
+
+    /** Waits until no process makes an archive of classes for this install any more. */
+    void awaitArchive() {
+        await().atMost(Duration.ofSeconds(DEADLINE_S)).until(() -> makers().isEmpty());
+    }
+
+    /** Lists the processes that make an archive of classes for this install. */
+    List<ProcessHandle> makers() {
+        return ProcessHandle.allProcesses().filter(this::isMaker).toList();
+    }
+
+    private boolean isMaker(ProcessHandle process) {
+        try {
+            String words = Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
+            return words.contains("make_archive") && words.contains("\0" + root.toRealPath());
+        } catch (IOException ended) {
+            return false;
+        }
     }
 
     /**
@@ -207,7 +229,7 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
     private static String whyNone(Path folder) {
         StringBuilder why = new StringBuilder("what the launcher wrote down where it could not make one:");
         for (String name : files(folder)) {
-            if (name.startsWith("done-")) {
+            if (name.endsWith(".tried")) {
                 try {
                     why.append('\n').append(Files.readString(folder.resolve(name)));
                 } catch (IOException e) {

@@ -26,7 +26,7 @@ class InstalledArchiveTest {
 
     private static final Map<String, Path> UNPACKED = new ConcurrentHashMap<>();
 
-    /** Where tests share what they unpack: the first run of an install takes seconds. */
+    /** Where tests share what they unpack, and the archive of its classes. */
     @TempDir
     static Path shared;
 
@@ -64,6 +64,7 @@ class InstalledArchiveTest {
 
             assertThat(installed.larder("stop").code()).isZero();
             assertThat(installed.store()).doesNotExist();
+            installed.awaitArchive();
             Installed.requireOurClasses(installed.root().resolve("archive"));
         }
     }

@@ -91,6 +91,7 @@ class InstalledReadersTest {
             assertThat(second.join())
                     .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());
             assertThat(installed.larder("stop").code()).isZero();
+            installed.awaitArchive();
             assertThat(Installed.files(installed.root().resolve("archive")))
                     .noneMatch(name -> name.startsWith(".") || name.endsWith(".list"));
         } finally {

@@ -6,12 +6,11 @@ import dev.larder.client.BytesColumn;
 import dev.larder.client.Column;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.command.show.ArrayDocument;
+import dev.larder.command.show.ArrayRows;
 import dev.larder.command.show.Cells;
 import dev.larder.command.show.ColumnRows;
-import dev.larder.command.show.Histogram;
-import dev.larder.command.show.NumpyText;
 import dev.larder.command.show.Picture;
+import dev.larder.command.show.ShownRows;
 import dev.larder.command.show.Statistics;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -23,10 +22,11 @@ import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.server.Overview;
 import dev.larder.server.http.HttpAnswer;
 import dev.larder.server.http.HttpQuery;
+import dev.larder.server.source.formats.ImageFormat;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -66,30 +66,26 @@ final class ArrayLook {
     /** Describes an array, as {@code larder show} does. */
     HttpAnswer describe(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
-            Optional<ColumnRows> all = column.map(known -> ColumnRows.of(dataset, known));
-            Cells cells = new Cells(view);
-            long elements = view.dimensions() == 0 ? 1 : view.rows();
-            long length = all.map(ColumnRows::count).orElse(elements);
-            long first = Math.min(length, question.number("from", 0, Integer.MAX_VALUE));
-            long rows = Math.min(length - first, question.number("rows", ROWS, MOST_ROWS));
+            ArrayRows array = new ArrayRows(view);
+            ShownRows all = column.<ShownRows>map(known -> ColumnRows.of(dataset, known))
+                    .orElse(array);
+            long first = Math.min(all.count(), question.number("from", 0, Integer.MAX_VALUE));
+            long rows = Math.min(all.count() - first, question.number("rows", ROWS, MOST_ROWS));
             StringWriter text = new StringWriter();
             JsonWriter document = new JsonWriter(text);
             document.beginObject();
-            ArrayDocument.form(document, view);
+            array.form(document);
             document.name("firstRow").value(first).name("rows").value(rows);
-            if (all.isPresent()) {
-                document.name("column").value(column.orElseThrow().kind().word());
-                document.name("columnRows").value(length);
+            if (column.isPresent()) {
+                Column known = column.orElseThrow();
+                document.name("column").value(known.kind().word());
+                document.name("columnRows").value(all.count());
                 document.name("files")
-                        .value(column.stream()
-                                .filter(known -> known.kind() == Column.Kind.BYTES)
-                                .mapToLong(known -> files(dataset.bytes(known.name())))
-                                .sum());
+                        .value(known.kind() == Column.Kind.BYTES ? files(dataset.bytes(known.name())) : 0);
             }
-            document.name("text")
-                    .value(all.map(rowsOf -> text(rowsOf, first, rows)).orElseGet(() -> text(cells, first, rows)));
-            document.name("images").value(all.isPresent() ? 0 : images(view));
-            if (all.isEmpty()) {
+            document.name("text").value(text(all, first, first + rows));
+            document.name("images").value(column.isPresent() ? 0 : images(view));
+            if (column.isEmpty()) {
                 summary(document, view);
             }
             document.endObject().close();
@@ -97,19 +93,13 @@ final class ArrayLook {
         });
     }
 
-    /** Returns the text that numpy prints, or why it cannot be shown. */
-    private static String text(Cells cells, long first, long rows) {
+    /** Returns the lines of some rows, or why they cannot be shown. */
+    private static String text(ShownRows all, long first, long end) {
         try {
-            return String.join("\n", NumpyText.of(cells, first, rows));
+            return all.lines(first, end).collect(Collectors.joining("\n"));
         } catch (LarderException tooMuch) {
             return String.valueOf(tooMuch.getMessage());
         }
-    }
-
-    private static String text(ColumnRows column, long first, long rows) {
-        return LongStream.range(first, first + rows)
-                .mapToObj(row -> row + "  " + String.join("\n", column.lines(row)))
-                .collect(Collectors.joining("\n"));
     }
 
     /** Returns how many of the first rows of a column are images that a browser shows. */
@@ -124,17 +114,20 @@ final class ArrayLook {
         DirectBuffer file = column.row(row);
         byte[] beginning = new byte[Math.min(MAGIC_BYTES, file.capacity())];
         file.getBytes(0, beginning);
-        String magic = new String(beginning, StandardCharsets.ISO_8859_1);
-        if (file.capacity() > MOST_FILE_BYTES) {
-            return "";
-        } else if (magic.startsWith("\u00ff\u00d8\u00ff")) {
-            return "image/jpeg";
-        } else if (magic.startsWith("\u0089PNG\r\n")) {
-            return "image/png";
-        } else if (magic.startsWith("GIF8")) {
-            return "image/gif";
-        }
-        return magic.startsWith("RIFF") && magic.endsWith("WEBP") ? "image/webp" : "";
+        return ImageFormat.of(ByteBuffer.wrap(beginning))
+                .filter(format -> file.capacity() <= MOST_FILE_BYTES)
+                .map(ArrayLook::imageType)
+                .orElse("");
+    }
+
+    private static String imageType(ImageFormat format) {
+        return switch (format) {
+            case JPEG -> "image/jpeg";
+            case PNG -> "image/png";
+            case GIF -> "image/gif";
+            case WEBP -> "image/webp";
+            case BMP, TIFF_LITTLE_ENDIAN, TIFF_BIG_ENDIAN -> "";
+        };
     }
 
     /** Sends an image of a column of files unchanged. The daemon does not decode it; the browser does. */
@@ -164,11 +157,11 @@ final class ArrayLook {
     private static void summary(JsonWriter document, ArrayView view) throws IOException {
         Cells some = Cells.first(view, SUMMED_BYTES);
         if (Statistics.arePossible(some)) {
-            Statistics statistics = Statistics.of(some, elements -> {});
+            Statistics statistics = Statistics.of(some, bytes -> {});
             document.name("elements").value(view.elementCount());
-            ArrayDocument.statistics(document, statistics);
+            statistics.write(document);
             if (statistics.finiteCount() > 0) {
-                ArrayDocument.histogram(document, Histogram.of(some, statistics, elements -> {}));
+                statistics.histogram().write(document);
             }
         }
     }

@@ -1,10 +1,10 @@
 package dev.larder.command.show;
 
 import dev.larder.client.ArrayView;
+import dev.larder.internal.view.ViewGeometry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Objects;
 
 /** The elements of an array as bytes: by index, or in the order of memory. Not thread-safe, except for windows. */
@@ -12,33 +12,29 @@ public final class Cells {
     private static final int WINDOW_BYTES = 1 << 20;
 
     private final ArrayView view;
-    private final Dtype dtype;
-    private final long[] shape;
-    private final long[] strides;
+    private final ViewGeometry geometry;
     private final long base;
-    private final long elementCount;
     private ByteBuffer window = ByteBuffer.allocate(0);
     private long windowOffset;
 
+    private Cells(ArrayView view, ViewGeometry geometry, long base) {
+        this.view = view;
+        this.geometry = geometry;
+        this.base = base;
+    }
+
     /** Reads an array. The caller closes the view. */
     public Cells(ArrayView view) {
-        this.view = view;
-        this.dtype = view.dtype();
-        this.shape = view.shape();
-        this.strides = strides(shape, view.order(), dtype.itemSize());
-        this.base = 0;
-        this.elementCount = view.elementCount();
+        this(view, ViewGeometry.of(view.order(), view.dtype(), view.shape()), 0);
     }
 
     /** Reads elements of a vector as an array of another shape, in C order. */
     Cells(ArrayView vector, long firstElement, long... shape) {
-        this.view = vector;
-        this.dtype = vector.dtype();
-        this.shape = shape.clone();
-        this.strides = strides(shape, Order.C, dtype.itemSize());
-        this.base = firstElement * dtype.itemSize();
-        this.elementCount = Arrays.stream(shape).reduce(1, Math::multiplyExact);
-        Objects.checkFromIndexSize(firstElement, elementCount, vector.elementCount());
+        this(
+                vector,
+                ViewGeometry.of(Order.C, vector.dtype(), shape),
+                firstElement * vector.dtype().itemSize());
+        Objects.checkFromIndexSize(firstElement, geometry.elementCount(), vector.elementCount());
     }
 
     /** Reads the first elements of an array in the order of memory, as many as fit into these bytes, as a vector. */
@@ -47,78 +43,68 @@ public final class Cells {
         return new Cells(view, 0, Math.min(count, view.elementCount()));
     }
 
-    private static long[] strides(long[] shape, Order order, long itemSize) {
-        long[] strides = new long[shape.length];
-        long stride = itemSize;
-        for (int step = 0; step < shape.length; step++) {
-            int dimension = order == Order.C ? shape.length - 1 - step : step;
-            strides[dimension] = stride;
-            stride *= shape[dimension];
-        }
-        return strides;
-    }
-
     Dtype dtype() {
-        return dtype;
+        return view.dtype();
     }
 
     /** Returns a copy of the dimensions. */
     public long[] shape() {
-        return shape.clone();
+        return geometry.shape();
+    }
+
+    /** Returns the size of the first dimension; 1 if there is none. */
+    public long rows() {
+        return geometry.dimensions() == 0 ? 1 : geometry.size(0);
     }
 
     /** Returns the number of elements. */
-    public long elementCount() {
-        return elementCount;
+    long elementCount() {
+        return geometry.elementCount();
     }
 
-    /** Returns the bytes of one element. */
-    byte[] at(long... index) {
-        byte[] cell = new byte[dtype.itemSize()];
-        if (cell.length > 0) {
-            stretch(offset(index), cell.length).get(cell);
-        }
-        return cell;
+    /** Returns the length of all elements in bytes. */
+    public long byteSize() {
+        return elementCount() * dtype().itemSize();
+    }
+
+    /** Returns one element. */
+    Cell at(long... index) {
+        int position = moved(geometry.offset(index));
+        return new Cell(dtype(), window.slice(position, dtype().itemSize()));
     }
 
     /** Returns one element as a number. */
     double number(long... index) {
-        ByteBuffer bytes = stretch(offset(index), dtype.itemSize());
-        return Numbers.at(dtype, bytes, bytes.position());
+        int position = moved(geometry.offset(index)); // before the window is read
+        return Numbers.at(dtype(), window, position);
     }
 
-    private long offset(long... index) {
-        if (index.length != shape.length) {
-            throw new IllegalArgumentException("index=" + Arrays.toString(index) + " dimensions=" + shape.length);
+    /** Moves the window if necessary, and returns the position of an element in it. */
+    private int moved(long offset) {
+        int itemSize = dtype().itemSize();
+        if (offset < windowOffset || offset + itemSize > windowOffset + window.capacity()) {
+            long end = Math.min(byteSize(), offset + Math.max(itemSize, WINDOW_BYTES));
+            window = view.dataBuffer(base + offset, (int) (end - offset));
+            windowOffset = offset;
         }
-        long offset = base;
-        for (int i = 0; i < index.length; i++) {
-            offset += index[i] * strides[i];
-        }
-        return offset;
+        return (int) (offset - windowOffset);
     }
 
     /** Returns the number of elements that fit into a window. */
-    int windowElements() {
-        return Math.max(1, WINDOW_BYTES / Math.max(1, dtype.itemSize()));
+    private int windowElements() {
+        return Math.max(1, WINDOW_BYTES / Math.max(1, dtype().itemSize()));
     }
 
-    /** Returns the elements from one on, in the order of memory: as many as fit, or the remaining ones. */
-    ByteBuffer elementsFrom(long element) {
-        int itemSize = dtype.itemSize();
-        long count = Math.min(windowElements(), elementCount() - element);
-        return view.dataBuffer(base + element * itemSize, (int) (count * itemSize));
+    /** Returns the number of windows on all elements. */
+    long windows() {
+        return (elementCount() + windowElements() - 1) / windowElements();
     }
 
-    /** Returns a buffer with its position at an offset and this length. */
-    private ByteBuffer stretch(long offset, int length) {
-        if (offset < windowOffset || offset + length > windowOffset + window.capacity()) {
-            long end = Math.min(view.byteSize(), Math.max(offset + length, offset + WINDOW_BYTES));
-            window = view.dataBuffer(offset, (int) (end - offset));
-            windowOffset = offset;
-        }
-        int position = (int) (offset - windowOffset);
-        window.limit(position + length).position(position);
-        return window;
+    /** Returns the bytes of a window, in the order of memory. */
+    ByteBuffer window(long number) {
+        long first = number * windowElements();
+        long count = Math.min(windowElements(), elementCount() - first);
+        int itemSize = dtype().itemSize();
+        return view.dataBuffer(base + first * itemSize, (int) (count * itemSize));
     }
 }

@@ -10,7 +10,7 @@ import java.util.stream.LongStream;
  * Prints rows of an array as numpy's {@code print} does: brackets, 75 columns, and, for more than a thousand elements, only the first
  * and last three along each dimension.
  */
-public final class NumpyText {
+final class NumpyText {
     private static final int LINE_WIDTH = 75;
     private static final long MOST_WHOLE = 1000;
     private static final int EDGE = 3;
@@ -35,10 +35,10 @@ public final class NumpyText {
     }
 
     /** Returns the lines for some rows; an array without dimensions has one. */
-    public static List<String> of(Cells cells, long firstRow, long rows) {
+    static List<String> of(Cells cells, long firstRow, long rows) {
         NumpyText text = new NumpyText(cells, firstRow, rows);
         text.requireFew();
-        List<byte[]> found = new ArrayList<>();
+        List<Cell> found = new ArrayList<>();
         text.collect(new long[text.axes.size()], 0, found);
         text.texts = CellTexts.of(cells.dtype(), found);
         return text.axes.isEmpty()
@@ -72,7 +72,7 @@ public final class NumpyText {
         }
     }
 
-    private void collect(long[] index, int axis, List<byte[]> found) {
+    private void collect(long[] index, int axis, List<Cell> found) {
         if (axis == index.length) {
             found.add(cells.at(index));
             return;

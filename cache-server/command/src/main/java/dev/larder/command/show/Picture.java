@@ -81,7 +81,7 @@ public final class Picture {
 
     private static void requireNumbers(Cells cells) {
         System.setProperty("java.awt.headless", "true");
-        if (!Numbers.isNumber(cells.dtype()) || cells.elementCount() == 0) {
+        if (!Statistics.arePossible(cells) || cells.elementCount() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "only arrays of numbers can be drawn")
                     .with("dtype", cells.dtype())
                     .with("shape", Arrays.toString(cells.shape()))
@@ -215,14 +215,11 @@ public final class Picture {
     }
 
     private BufferedImage histogram() {
-        long[] counts = Histogram.of(cells, Statistics.of(cells, count -> {}), count -> {})
-                .counts();
-        long most = Math.max(1, Arrays.stream(counts).max().orElse(1));
-        BufferedImage image = new BufferedImage(counts.length * BAR_WIDTH, BAR_HEIGHT, BufferedImage.TYPE_INT_RGB);
+        int[] bars = Statistics.of(cells, bytes -> {}).histogram().bars(BAR_HEIGHT);
+        BufferedImage image = new BufferedImage(bars.length * BAR_WIDTH, BAR_HEIGHT, BufferedImage.TYPE_INT_RGB);
         for (int x = 0; x < image.getWidth(); x++) {
-            int bar = (int) Math.ceil((double) counts[x / BAR_WIDTH] / most * BAR_HEIGHT);
             for (int y = 0; y < BAR_HEIGHT; y++) {
-                boolean isBar = y >= BAR_HEIGHT - bar && x % BAR_WIDTH != 0;
+                boolean isBar = y >= BAR_HEIGHT - bars[x / BAR_WIDTH] && x % BAR_WIDTH != 0;
                 image.setRGB(x, y, isBar ? BAR : BACKGROUND);
             }
         }

@@ -1,42 +1,34 @@
 package dev.larder.command.show;
 
+import com.google.gson.stream.JsonWriter;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
+import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Statistics of all elements of an array of numbers, computed in one pass with all processors; their number does not change the result.
+ * Statistics of all elements of an array of numbers: their extremes and their mean from a first pass, their distances from the mean and
+ * a histogram from a second.
  *
- * <p>Mean and standard deviation (of the population, as numpy's) are those of the finite elements, in double precision for every
- * type: each block is summed in two passes, and blocks are combined by the pairwise formula of Chan, Golub and LeVeque (1979).
+ * <p>Mean and standard deviation (of the population, as numpy's) are those of the finite elements, in double precision for every type.
  */
 public final class Statistics {
-    private static final int BLOCK = 4096;
     private static final MathContext DIGITS = new MathContext(9);
     private static final double LEAST_PLAIN = 1e-4;
     private static final double MOST_PLAIN = 1e9;
 
     private final Dtype dtype;
-    private long count;
-    private long nanCount;
-    private long infiniteCount;
-    private boolean hasInfinite;
-    private boolean hasNegativeInfinite;
-    private double finiteMin = Double.POSITIVE_INFINITY;
-    private double finiteMax = Double.NEGATIVE_INFINITY;
-    private @Nullable CodeCounts counts;
-    private long minInteger = Long.MAX_VALUE;
-    private long maxInteger = Long.MIN_VALUE;
-    private long finiteCount;
-    private double mean;
-    private double squares;
+    private final Extremes extremes;
+    private final Spread spread;
 
-    private Statistics(Dtype dtype) {
+    private Statistics(Dtype dtype, Extremes extremes, Spread spread) {
         this.dtype = dtype;
+        this.extremes = extremes;
+        this.spread = spread;
     }
 
     /** Returns whether the elements are numbers: booleans, integers or floats. */
@@ -44,239 +36,199 @@ public final class Statistics {
         return Numbers.isNumber(cells.dtype());
     }
 
+    /** Returns the number of bytes that {@link #of} reads: those of elements of more than two bytes twice. */
+    public static long bytesToRead(Cells cells) {
+        return cells.byteSize() * (Elements.areCounted(cells.dtype()) ? 1 : 2);
+    }
+
     /**
      * Reads a whole array of numbers.
      *
-     * @param onElements receives the number of elements after every step, from one thread at a time
+     * @param onBytes receives the number of bytes after every step, from one thread at a time
      */
-    public static Statistics of(Cells cells, LongConsumer onElements) {
-        Statistics all = new Statistics(cells.dtype());
-        if (CodeCounts.arePossible(cells.dtype())) {
-            all.addCounted(CodeCounts.of(cells, onElements));
-        } else {
-            Windows.map(cells, onElements, bytes -> ofWindow(cells.dtype(), bytes))
-                    .forEach(all::add);
-        }
-        return all;
+    public static Statistics of(Cells cells, LongConsumer onBytes) {
+        Dtype dtype = cells.dtype();
+        Elements elements = new Elements(cells, onBytes);
+        Extremes extremes = elements.collect(Extremes::new, Extremes::add, Extremes::add);
+        Spread spread = elements.collect(() -> new Spread(dtype, extremes), Spread::add, Spread::add);
+        return new Statistics(dtype, extremes, spread);
     }
 
-    private static Statistics ofWindow(Dtype dtype, ByteBuffer bytes) {
-        Statistics statistics = new Statistics(dtype);
-        double[] block = new double[BLOCK];
-        int elements = bytes.capacity() / dtype.itemSize();
-        for (int from = 0; from < elements; from += BLOCK) {
-            int length = Math.min(BLOCK, elements - from);
-            Numbers.read(dtype, bytes, from, block, length);
-            statistics.add(block, length);
-            if (Numbers.isInteger(dtype)) {
-                statistics.addIntegers(bytes, from, length);
-            }
-        }
-        return statistics;
-    }
+    /** The result of the first pass. */
+    private static final class Extremes {
+        private long count;
+        private long nanCount;
+        private long negativeInfinities;
+        private long positiveInfinities;
+        private long finiteCount;
+        private double finiteMin = Double.POSITIVE_INFINITY;
+        private double finiteMax = Double.NEGATIVE_INFINITY;
+        private long minInteger = Long.MAX_VALUE;
+        private long maxInteger = Long.MIN_VALUE;
+        private double sum;
 
-    private void addIntegers(ByteBuffer bytes, int from, int length) {
-        for (int i = 0; i < length; i++) {
-            addInteger(Numbers.integerAt(dtype, bytes, (from + i) * dtype.itemSize()));
-        }
-    }
-
-    private void addInteger(long stored) {
-        long integer = dtype.kind() == Kind.UINT
-                ? stored ^ Long.MIN_VALUE
-                : stored; // so that unsigned integers compare as signed ones
-        if (integer < minInteger) {
-            minInteger = integer;
-        }
-        if (integer > maxInteger) {
-            maxInteger = integer;
-        }
-    }
-
-    /** Adds a block, and moves its finite elements to its beginning. */
-    private void add(double[] block, int length) {
-        int finite = 0;
-        double sum = 0;
-        for (int i = 0; i < length; i++) {
-            double value = block[i];
-            if (Math.abs(value) <= Double.MAX_VALUE) {
-                block[finite++] = value;
-                sum += value;
-                if (value < finiteMin) {
-                    finiteMin = value;
+        void add(Elements.Block block) {
+            double blockSum = 0;
+            long finite = 0;
+            double min = finiteMin;
+            double max = finiteMax;
+            for (int i = 0; i < block.length; i++) {
+                double value = block.values[i];
+                if (Double.isFinite(value)) {
+                    finite += block.times[i];
+                    blockSum += value * block.times[i];
+                    min = value < min ? value : min;
+                    max = value > max ? value : max;
+                } else {
+                    addOther(value, block.times[i]);
                 }
-                if (value > finiteMax) {
-                    finiteMax = value;
+                count += block.times[i];
+                minInteger = Math.min(minInteger, block.integers[i]);
+                maxInteger = Math.max(maxInteger, block.integers[i]);
+            }
+            finiteMin = min;
+            finiteMax = max;
+            finiteCount += finite;
+            sum += blockSum;
+        }
+
+        private void addOther(double value, long times) {
+            if (Double.isNaN(value)) {
+                nanCount += times;
+            } else if (value < 0) {
+                negativeInfinities += times;
+            } else {
+                positiveInfinities += times;
+            }
+        }
+
+        void add(Extremes next) {
+            count += next.count;
+            nanCount += next.nanCount;
+            negativeInfinities += next.negativeInfinities;
+            positiveInfinities += next.positiveInfinities;
+            finiteCount += next.finiteCount;
+            finiteMin = Math.min(finiteMin, next.finiteMin);
+            finiteMax = Math.max(finiteMax, next.finiteMax);
+            minInteger = Math.min(minInteger, next.minInteger);
+            maxInteger = Math.max(maxInteger, next.maxInteger);
+            sum += next.sum;
+        }
+    }
+
+    /** The result of the second pass. */
+    private static final class Spread {
+        private final double mean;
+        private final Histogram histogram;
+        private double squares;
+
+        Spread(Dtype dtype, Extremes extremes) {
+            boolean isEmpty = extremes.finiteCount == 0;
+            mean = isEmpty ? 0 : extremes.sum / extremes.finiteCount;
+            histogram = new Histogram(
+                    dtype.kind() != Kind.FLOAT, isEmpty ? 0 : extremes.finiteMin, isEmpty ? 0 : extremes.finiteMax);
+        }
+
+        void add(Elements.Block block) {
+            double blockSquares = 0;
+            for (int i = 0; i < block.length; i++) {
+                double value = block.values[i];
+                if (Double.isFinite(value)) {
+                    double distance = value - mean;
+                    blockSquares += distance * distance * block.times[i];
+                    histogram.add(value, block.times[i]);
                 }
-            } else {
-                addOther(value, 1);
             }
+            squares += blockSquares;
         }
-        count += length;
-        if (finite > 0) {
-            combine(block, finite, sum / finite);
-        }
-    }
 
-    private void addOther(double value, long times) {
-        if (Double.isNaN(value)) {
-            nanCount += times;
-        } else {
-            infiniteCount += times;
-            hasInfinite |= value > 0;
-            hasNegativeInfinite |= value < 0;
+        void add(Spread next) {
+            squares += next.squares;
+            histogram.add(next.histogram);
         }
     }
 
-    private void addCounted(CodeCounts values) {
-        counts = values;
-        double[] sum = {0};
-        values.forEach((bits, value, times) -> {
-            count += times;
-            if (dtype.kind() != Kind.FLOAT) {
-                addInteger(Numbers.integerAt(dtype, bits, 0));
-            }
-            if (Double.isFinite(value)) {
-                finiteCount += times;
-                sum[0] += value * times;
-                finiteMin = Math.min(finiteMin, value);
-                finiteMax = Math.max(finiteMax, value);
-            } else {
-                addOther(value, times);
-            }
-        });
-        mean = finiteCount == 0 ? 0 : sum[0] / finiteCount;
-        values.forEach((bits, value, times) ->
-                squares += Double.isFinite(value) ? times * (value - mean) * (value - mean) : 0);
-    }
-
-    private void add(Statistics next) {
-        count += next.count;
-        nanCount += next.nanCount;
-        infiniteCount += next.infiniteCount;
-        hasInfinite |= next.hasInfinite;
-        hasNegativeInfinite |= next.hasNegativeInfinite;
-        minInteger = Math.min(minInteger, next.minInteger);
-        maxInteger = Math.max(maxInteger, next.maxInteger);
-        finiteMin = Math.min(finiteMin, next.finiteMin);
-        finiteMax = Math.max(finiteMax, next.finiteMax);
-        combine(next.finiteCount, next.mean, next.squares);
-    }
-
-    /** Adds a block: the squared distances from its own mean, and the distance of its mean from the mean so far. */
-    private void combine(double[] block, int length, double blockMean) {
-        double blockSquares = 0;
-        double rest = 0;
-        for (int i = 0; i < length; i++) {
-            double distance = block[i] - blockMean;
-            blockSquares += distance * distance;
-            rest += distance;
-        }
-        combine(length, blockMean + rest / length, blockSquares - rest * rest / length);
-    }
-
-    private void combine(long otherCount, double otherMean, double otherSquares) {
-        if (otherCount == 0) {
-            return;
-        }
-        double distance = otherMean - mean;
-        long both = finiteCount + otherCount;
-        squares += otherSquares + distance * distance * ((double) finiteCount * otherCount / both);
-        mean += distance * otherCount / both;
-        finiteCount = both;
-    }
-
-    /** Returns the number of elements. */
-    public long count() {
-        return count;
-    }
-
-    /** Returns the number of NaN elements, which all other values exclude. */
-    public long nanCount() {
-        return nanCount;
-    }
-
-    /** Returns the number of infinite elements, which count only for the smallest and the largest. */
-    public long infiniteCount() {
-        return infiniteCount;
-    }
-
-    /** Returns the number of finite elements, the base of mean and standard deviation. */
+    /** Returns the number of finite elements, the base of mean, standard deviation and histogram. */
     public long finiteCount() {
-        return finiteCount;
+        return extremes.finiteCount;
     }
 
-    /** Returns the smallest element; NaN if there is none. */
-    public double min() {
-        return count == nanCount ? Double.NaN : hasNegativeInfinite ? Double.NEGATIVE_INFINITY : finiteMin;
+    /** Returns how often the finite elements occur. */
+    public Histogram histogram() {
+        return spread.histogram;
     }
 
-    /** Returns the largest element; NaN if there is none. */
-    public double max() {
-        return count == nanCount ? Double.NaN : hasInfinite ? Double.POSITIVE_INFINITY : finiteMax;
+    private boolean areAllNan() {
+        return extremes.count == extremes.nanCount;
     }
 
-    /** Returns the smallest finite element; positive infinity if there is none. */
-    double finiteMin() {
-        return finiteMin;
+    private double min() {
+        return areAllNan()
+                ? Double.NaN
+                : extremes.negativeInfinities > 0 ? Double.NEGATIVE_INFINITY : extremes.finiteMin;
     }
 
-    /** Returns the largest finite element; negative infinity if there is none. */
-    double finiteMax() {
-        return finiteMax;
+    private double max() {
+        return areAllNan()
+                ? Double.NaN
+                : extremes.positiveInfinities > 0 ? Double.POSITIVE_INFINITY : extremes.finiteMax;
     }
 
-    /** Returns the count of each value; null for elements of more than two bytes. */
-    @Nullable
-    CodeCounts counts() {
-        return counts;
+    private double mean() {
+        return extremes.finiteCount == 0 ? Double.NaN : spread.mean;
     }
 
-    /** Returns the mean; NaN if there is no finite element. */
-    public double mean() {
-        return finiteCount == 0 ? Double.NaN : mean;
+    private double std() {
+        return extremes.finiteCount == 0 ? Double.NaN : Math.sqrt(spread.squares / extremes.finiteCount);
     }
 
-    /** Returns the standard deviation; NaN if there is no finite element. */
-    public double std() {
-        if (finiteCount == 0) {
-            return Double.NaN;
+    /** Writes counts, minimum, maximum, mean and standard deviation. */
+    public void write(JsonWriter json) throws IOException {
+        json.name("count").value(extremes.count);
+        json.name("nanCount").value(extremes.nanCount);
+        json.name("infiniteCount").value(extremes.negativeInfinities + extremes.positiveInfinities);
+        boolean areIntegers = dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT;
+        if (areIntegers && extremes.count > 0) {
+            json.name("min").jsonValue(text(extremes.minInteger, min()));
+            json.name("max").jsonValue(text(extremes.maxInteger, max()));
+        } else {
+            CellJson.number(json.name("min"), min());
+            CellJson.number(json.name("max"), max());
         }
-        return Double.isNaN(squares) ? Double.POSITIVE_INFINITY : Math.sqrt(Math.max(0, squares) / finiteCount);
+        CellJson.number(json.name("mean"), mean());
+        CellJson.number(json.name("std"), std());
     }
 
-    /** Returns whether the elements are integers, so that minimum and maximum have exact texts. */
-    public boolean areIntegers() {
-        return (dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT) && count() > 0;
+    /** Returns one line of numbers, and those of a histogram if there is any finite element. */
+    public List<String> lines() {
+        long infinite = extremes.negativeInfinities + extremes.positiveInfinities;
+        List<String> lines = new ArrayList<>();
+        lines.add("min=" + text(extremes.minInteger, min()) + " max=" + text(extremes.maxInteger, max()) + " mean="
+                + number(mean()) + " std=" + number(std()) + " count=" + extremes.count + " nan=" + extremes.nanCount
+                + (infinite == 0 ? "" : " inf=" + infinite));
+        if (extremes.finiteCount > 0) {
+            lines.addAll(spread.histogram.lines());
+        }
+        return lines;
     }
 
-    /** Returns the smallest element as text, all digits of an integer. */
-    public String minText() {
-        return text(minInteger, min());
-    }
-
-    /** Returns the largest element as text, all digits of an integer. */
-    public String maxText() {
-        return text(maxInteger, max());
-    }
-
+    /** Returns an extreme as text, all digits of an integer. */
     private String text(long integer, double value) {
-        if (count == nanCount) {
+        if (areAllNan()) {
             return "nan";
-        } else if (dtype.kind() == Kind.UINT) {
-            return Long.toUnsignedString(integer ^ Long.MIN_VALUE);
-        } else if (dtype.kind() == Kind.INT) {
-            return Long.toString(integer);
-        } else if (dtype.kind() == Kind.BOOL) {
-            return integer == 0 ? "False" : "True";
         }
-        return number(value);
+        return switch (dtype.kind()) {
+            case UINT -> Long.toUnsignedString(integer ^ Long.MIN_VALUE);
+            case INT -> Long.toString(integer);
+            case BOOL -> integer == 0 ? "False" : "True";
+            default -> number(value);
+        };
     }
 
     /** Returns a double as text with at most nine digits. */
-    public static String number(double value) {
+    private static String number(double value) {
         if (!Double.isFinite(value)) {
-            return Double.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+            return FloatTexts.word(value);
         }
         BigDecimal rounded = new BigDecimal(value).round(DIGITS).stripTrailingZeros();
         boolean isPlain = value == 0 || (Math.abs(value) >= LEAST_PLAIN && Math.abs(value) < MOST_PLAIN);

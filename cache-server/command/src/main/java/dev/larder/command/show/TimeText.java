@@ -3,8 +3,7 @@ package dev.larder.command.show;
 import dev.larder.npy.Dtype;
 import java.time.DateTimeException;
 import java.time.LocalDate;
-import java.time.LocalTime;
-import java.time.YearMonth;
+import java.time.LocalDateTime;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,9 +12,9 @@ final class TimeText {
     /** The value of NaT, not a time. */
     static final long NOT_A_TIME = Long.MIN_VALUE;
 
-    private static final Pattern UNIT = Pattern.compile(".*\\[(\\d*)([A-Za-z]+)(?:/.*)?\\]");
+    private static final Pattern UNIT = Pattern.compile(".*\\[(\\d*)([A-Za-z]+)]");
     private static final String BELOW_SECONDS = "ms us ns ps fs as ";
-    private static final long SECONDS_OF_DAY = 86_400;
+    private static final LocalDateTime EPOCH = LocalDate.EPOCH.atStartOfDay();
 
     private TimeText() {}
 
@@ -39,28 +38,32 @@ final class TimeText {
     private static String text(String unit, long value) {
         return switch (unit) {
             case "Y" -> String.format("%04d", Math.addExact(1970, value));
-            case "M" -> YearMonth.of(1970, 1).plusMonths(value).toString();
-            case "W" -> LocalDate.ofEpochDay(Math.multiplyExact(value, 7)).toString();
-            case "D" -> LocalDate.ofEpochDay(value).toString();
-            case "h" -> moment(Math.multiplyExact(value, 3600)).substring(0, "2000-01-01T00".length());
-            case "m" -> moment(Math.multiplyExact(value, 60)).substring(0, "2000-01-01T00:00".length());
-            case "s" -> moment(value);
+            case "M" -> text(EPOCH.plusMonths(value), "-01T00:00:00");
+            case "W" -> text(EPOCH.plusWeeks(value), "T00:00:00");
+            case "D" -> text(EPOCH.plusDays(value), "T00:00:00");
+            case "h" -> text(EPOCH.plusHours(value), ":00:00");
+            case "m" -> text(EPOCH.plusMinutes(value), ":00");
+            case "s" -> text(EPOCH.plusSeconds(value), "");
             default -> fraction(BELOW_SECONDS.indexOf(unit + " ") + 3, value);
         };
     }
 
     private static String fraction(int digits, long value) {
-        long perSecond = 1;
-        for (int i = 0; i < digits; i++) {
-            perSecond *= 10;
-        }
-        String rest = Long.toString(Math.floorMod(value, perSecond));
-        return moment(Math.floorDiv(value, perSecond)) + "." + "0".repeat(digits - rest.length()) + rest;
+        long perSecond = (long) Math.pow(10, digits);
+        String seconds = text(EPOCH.plusSeconds(Math.floorDiv(value, perSecond)), "");
+        return seconds + String.format(".%0" + digits + "d", Math.floorMod(value, perSecond));
     }
 
-    private static String moment(long seconds) {
-        LocalDate day = LocalDate.ofEpochDay(Math.floorDiv(seconds, SECONDS_OF_DAY));
-        LocalTime time = LocalTime.ofSecondOfDay(Math.floorMod(seconds, SECONDS_OF_DAY));
-        return day + "T" + String.format("%02d:%02d:%02d", time.getHour(), time.getMinute(), time.getSecond());
+    /** Returns a time without its last part, which is below the unit. */
+    private static String text(LocalDateTime time, String cut) {
+        String whole = String.format(
+                "%04d-%02d-%02dT%02d:%02d:%02d",
+                time.getYear(),
+                time.getMonthValue(),
+                time.getDayOfMonth(),
+                time.getHour(),
+                time.getMinute(),
+                time.getSecond());
+        return whole.substring(0, whole.length() - cut.length());
     }
 }

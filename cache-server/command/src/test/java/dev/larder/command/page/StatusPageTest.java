@@ -72,9 +72,10 @@ class StatusPageTest {
         Files.write(cats.resolve("b.jpg"), "not an image".getBytes(StandardCharsets.US_ASCII));
         load("pets", pets, LoadOptions.none().withAs(LoadOptions.As.BYTES));
         load("mapped", mapped, LoadOptions.none().withInPlace(true));
-        for (int i = 0; i < THREADS; i++) { // the daemon's threads come with the first questions, and stay
+        for (int i = 0; i < THREADS; i++) { // the daemon's threads come with the first questions, and stay for 10 s
             ask("/status.json", "").getResponseCode();
             ControlClient.at(store).status();
+            ControlClient.at(store).list("", false);
         }
     }
 

@@ -3,7 +3,6 @@ package dev.larder.server.reader;
 import dev.larder.internal.process.SystemTools;
 import java.io.File;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,13 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of classes that lets readers of one kind start quickly. It is in the folder of the daemon's own archive, or in the user's cache if that
- * folder is read-only. It is made in the background, from the classes that the first reader has loaded. A daemon without an archive makes none.
+ * The archive of classes that lets readers of one kind start quickly. It is in the folder that the launcher names for archives, or in the user's cache if
+ * that folder is read-only. It is made in the background, from the classes that the first reader has loaded. A daemon that was given no folder makes none.
  * Readers run without it as well, only slower, so nothing fails because of it.
  */
 final class ReaderClasses {
     private static final Logger LOG = LoggerFactory.getLogger(ReaderClasses.class);
-    private static final String DAEMONS_ARCHIVE = "-XX:SharedArchiveFile=";
+    /** The property with the folder for archives; {@code ops/launcher} sets it. */
+    private static final String FOLDER = "larder.archives";
+
+    private static final String ARCHIVE_FLAG = "-XX:SharedArchiveFile=";
     private static final String LIST = "classes.list";
     private static final long DUMP_SECONDS = 60;
 
@@ -49,17 +51,13 @@ final class ReaderClasses {
 
     /** Names the archive of readers that a Java runs with a class path, whether it is there or not. */
     static ReaderClasses of(ReaderSpec spec, Path java, String classPath) {
-        String daemons = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith(DAEMONS_ARCHIVE))
-                .map(flag -> flag.substring(DAEMONS_ARCHIVE.length()))
-                .findFirst()
-                .orElse("");
-        Path folder = Path.of(daemons).toAbsolutePath().getParent();
+        String named = System.getProperty(FOLDER, "");
         // A JDK archives no classes of folders.
         boolean isJarsOnly = Stream.of(classPath.split(":", -1)).noneMatch(entry -> Files.isDirectory(Path.of(entry)));
-        if (daemons.isEmpty() || folder == null || !isJarsOnly) {
+        if (named.isEmpty() || !isJarsOnly) {
             return new ReaderClasses(spec, java, classPath, null);
         }
+        Path folder = Path.of(named);
         try {
             String key = String.format("%08x", key(java, classPath, spec.flags()));
             String name = "reader-" + spec.kind() + "-" + key + ".jsa";
@@ -97,7 +95,7 @@ final class ReaderClasses {
         if (archive == null) {
             return List.of();
         } else if (Files.isReadable(archive)) {
-            return List.of("-Xshare:auto", "-Xlog:disable", DAEMONS_ARCHIVE + archive);
+            return List.of("-Xshare:auto", "-Xlog:disable", ARCHIVE_FLAG + archive);
         } else if (TRIED.contains(archive) || !hasFolder(archive)) {
             return List.of();
         }
@@ -173,7 +171,7 @@ final class ReaderClasses {
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
         words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));
         words.addAll(List.of("-XX:+IgnoreUnrecognizedVMOptions", "-XX:+AOTClassLinking")); // since JDK 24
-        words.addAll(List.of("-XX:SharedClassListFile=" + known, DAEMONS_ARCHIVE + fresh, "-cp", classPath));
+        words.addAll(List.of("-XX:SharedClassListFile=" + known, ARCHIVE_FLAG + fresh, "-cp", classPath));
         ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
         builder.environment().clear();
         return builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)

@@ -151,6 +151,7 @@ class FanOutProcessesTest {
 
     private void publishWhileOneDies(BatchPublisher publisher, Loader loader, Random random) throws Exception {
         try (ChildJvm victim = ChildJvm.start(ConsumingProgram.class, gallery.path(), "50")) {
+            victim.awaitLine("attached");
             for (long epoch = 0; publisher.consumers() < 2; epoch++) {
                 publisher.publish(loader.epoch(epoch));
             }

@@ -32,9 +32,13 @@ class DyingHoldersTest {
     }
 
     private ChildJvm start(String does) {
-        ChildJvm child = ChildJvm.start(SharedChild.class, folder.path().toString(), "a", does);
+        ChildJvm child = launch(does);
         child.awaitLine("ready");
         return child;
+    }
+
+    private ChildJvm launch(String does) {
+        return ChildJvm.start(SharedChild.class, folder.path().toString(), "a", does);
     }
 
     @Test
@@ -89,8 +93,10 @@ class DyingHoldersTest {
         Rounds rounds = Rounds.of("killed writers", 5);
         try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 64)) {
             for (int round = 0; round < rounds.count(); round++) {
-                try (ChildJvm child = start("write");
-                        ChildJvm other = start("write")) {
+                try (ChildJvm child = launch("write");
+                        ChildJvm other = launch("write")) {
+                    child.awaitLine("ready");
+                    other.awaitLine("ready");
                     LockSupport.parkNanos(rounds.momentNs(30)); // to kill it in any call
                     child.kill();
                     long before = requireWhole(array);

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /** Kinds of encoded images, recognised by how they begin; a file may have the suffix of one and be of another. */
@@ -53,12 +54,17 @@ public enum ImageFormat {
 
     /** Returns whether a file with this beginning is an image. */
     public static boolean isBeginning(ByteBuffer first) {
+        return of(first).isPresent();
+    }
+
+    /** Returns the kind of a file with this beginning; empty if it is no image. */
+    public static Optional<ImageFormat> of(ByteBuffer first) {
         for (ImageFormat format : ALL) {
             if (has(first, 0, format.beginning) && has(first, format.nextOffset, format.next)) {
-                return true;
+                return Optional.of(format);
             }
         }
-        return false;
+        return Optional.empty();
     }
 
     private static boolean has(ByteBuffer bytes, int offset, String wanted) {

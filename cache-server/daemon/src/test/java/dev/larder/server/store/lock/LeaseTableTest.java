@@ -113,11 +113,12 @@ class LeaseTableTest {
                 """;
         Process family = python(script, lease());
         long child = Long.parseLong(family.inputReader().readLine());
-
-        assertThat(leases().held().get(0).pids()).containsExactly(child);
-
-        family.getOutputStream().close();
-        assertThat(family.waitFor()).isZero();
+        try {
+            assertThat(leases().held().get(0).pids()).containsExactly(child);
+        } finally {
+            family.getOutputStream().close(); // then it kills the child, and ends
+            assertThat(family.waitFor()).isZero();
+        }
     }
 
     private static Process python(String script, Path file) {

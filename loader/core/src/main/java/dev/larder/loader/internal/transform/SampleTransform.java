@@ -194,7 +194,7 @@ public final class SampleTransform {
     }
 
     /**
-     * Writes some transformed elements, if this was compiled for elements.
+     * Writes some transformed elements. All steps must change each element for itself.
      *
      * @param targetElement the place of the first one, counted in elements of {@link #dtype}
      */

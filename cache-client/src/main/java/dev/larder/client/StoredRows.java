@@ -9,11 +9,13 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Rows that are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
+ * A column whose rows are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
  * against the array's length before each read.
  */
-final class RowExtents {
-    private final Dataset dataset;
+abstract sealed class StoredRows permits BytesColumn, RaggedColumn, StringsColumn {
+    /** The dataset of this column. */
+    final Dataset dataset;
+
     private final String column;
     private final ArrayView values;
     private final ArrayView offsets;
@@ -22,47 +24,46 @@ final class RowExtents {
     private final long elements;
     private final int itemSize;
 
-    RowExtents(Dataset dataset, String column, ArrayView values, ArrayView offsets) {
+    StoredRows(Dataset dataset, String column, ColumnPart values, ColumnPart offsets) {
         this.dataset = dataset;
         this.column = column;
-        this.values = values;
-        this.offsets = offsets;
-        Columns.require(dataset, column, values, null, 1);
-        Columns.require(dataset, column, offsets, "<i8", 1);
-        Columns.require(offsets.rows() > 0, dataset, column, "offsets are empty");
-        this.offsetsBase = offsets.base();
-        this.rows = offsets.rows() - 1;
-        this.elements = values.rows();
-        this.itemSize = values.dtype().itemSize();
+        this.values = Columns.part(dataset, column, values);
+        this.offsets = Columns.part(dataset, column, offsets);
+        Columns.require(dataset, column, this.values, null, 1);
+        Columns.require(dataset, column, this.offsets, "<i8", 1);
+        Columns.require(this.offsets.rows() > 0, dataset, column, "offsets are empty");
+        this.offsetsBase = this.offsets.base();
+        this.rows = this.offsets.rows() - 1;
+        this.elements = this.values.rows();
+        this.itemSize = this.values.dtype().itemSize();
     }
 
-    static RowExtents of(Dataset dataset, String column, ColumnPart values, ColumnPart offsets) {
-        return new RowExtents(
-                dataset, column, Columns.part(dataset, column, values), Columns.part(dataset, column, offsets));
+    /** Returns the name of the column. */
+    public String name() {
+        return column;
     }
 
-    long rows() {
+    /** Returns the number of rows. */
+    public long rows() {
         return rows;
     }
 
-    long elements() {
-        return elements;
-    }
-
-    ArrayView values() {
-        return values;
-    }
-
-    boolean isOpen() {
-        return values.isOpen();
-    }
-
-    long byteSize(long row) {
+    /** Returns the length of a row in bytes. */
+    public long byteSize(long row) {
         return byteSize(row, begin(row));
     }
 
     private long byteSize(long row, long begin) {
         return (offset(row + 1, begin) - begin) * itemSize;
+    }
+
+    /** Returns whether the dataset of this column is open. */
+    public boolean isOpen() {
+        return values.isOpen();
+    }
+
+    ArrayView elements() {
+        return values;
     }
 
     /** Returns a window on a row's bytes, without copying. */
@@ -80,13 +81,16 @@ final class RowExtents {
         window.point(values, values.base() + begin * itemSize, length);
     }
 
-    /** Copies a row's bytes and returns their number. Allocates nothing. */
-    int copy(long row, MutableDirectBuffer target, int targetOffset) {
+    /** Copies a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */
+    public int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return copy(row, Long.MAX_VALUE, target, targetOffset);
     }
 
-    /** Copies the first bytes of a row, at most {@code atMostBytes}, and returns their number. Allocates nothing. */
-    int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
+    /**
+     * Copies the first bytes of a row, at most {@code atMostBytes}, to {@code targetOffset} and returns their number. Allocates
+     * nothing.
+     */
+    public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         long begin = begin(row);
         int length = length(row, begin, atMostBytes);
         Targets.requireWritable(target, targetOffset, length);

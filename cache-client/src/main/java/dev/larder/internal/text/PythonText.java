@@ -1,25 +1,32 @@
-package dev.larder.npy;
+package dev.larder.internal.text;
 
-/** Writes strings as Python's {@code repr} does, so that headers are like numpy's. */
-final class PythonText {
+import java.util.function.IntPredicate;
+
+/** Writes strings as Python's {@code repr} does. */
+public final class PythonText {
     private static final int SHOWN = 40;
 
     private PythonText() {}
 
     /** Returns the string in quotes, with all unprintable characters escaped. */
-    static String quoted(String text) {
+    public static String quoted(String text) {
+        return quoted(text, PythonText::isPrintable);
+    }
+
+    /** Returns the string in quotes, and escapes all code points that are not plain. */
+    public static String quoted(String text, IntPredicate isPlain) {
         char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
         StringBuilder out = new StringBuilder(text.length() + 2).append(quote);
-        text.codePoints().forEach(c -> append(out, c, quote));
+        text.codePoints().forEach(c -> append(out, c, quote, isPlain));
         return out.append(quote).toString();
     }
 
     /** Returns the beginning of an untrusted string, for a message. */
-    static String shown(String text) {
+    public static String shown(String text) {
         return text.length() <= SHOWN ? quoted(text) : quoted(text.substring(0, SHOWN)) + "...";
     }
 
-    private static void append(StringBuilder out, int c, char quote) {
+    private static void append(StringBuilder out, int c, char quote, IntPredicate isPlain) {
         switch (c) {
             case '\\' -> out.append("\\\\");
             case '\n' -> out.append("\\n");
@@ -28,7 +35,7 @@ final class PythonText {
             default -> {
                 if (c == quote) {
                     out.append('\\').append(quote);
-                } else if (isPrintable(c)) {
+                } else if (isPlain.test(c)) {
                     out.appendCodePoint(c);
                 } else {
                     out.append(escape(c));
@@ -45,7 +52,7 @@ final class PythonText {
     }
 
     /** Returns whether a character is printable. Unassigned ones are, because JDKs assign different ones, and digests must not differ. */
-    private static boolean isPrintable(int c) {
+    public static boolean isPrintable(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
                     Character.FORMAT,

@@ -1,0 +1,5 @@
+/** Writes texts as Python does. */
+@NullMarked
+package dev.larder.internal.text;
+
+import org.jspecify.annotations.NullMarked;
