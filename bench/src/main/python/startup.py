@@ -42,6 +42,7 @@ def end_daemon(store):
 
 def measure(store, times, packages):
     environment = {**os.environ, "LARDER_STORE": store}
+    environment.pop("LARDER_CLASS_ARCHIVE", None)
     signal.signal(signal.SIGALRM, overdue)
     rows = {(what, package): [] for what in WHAT for package in packages}
     for package, command in packages.items():
