@@ -389,7 +389,8 @@ class _Gatherer:
         rows, samples, valid = self._plan.rows(first, self._together)
         arrays = self._gathered(rows, samples)
         if self._together == 1:
-            return [self._finished(self._batch(arrays, first, samples, valid), rows)]
+            batch = self._batch(arrays, first, samples, valid)
+            return [batch if self._transform is None else self._transformed(batch, rows)]
         batches = []
         for number in range(min(first + self._together, self._plan.batches) - 1, first - 1, -1):
             start = (number - first) * size
@@ -413,9 +414,7 @@ class _Gatherer:
             arrays = [(name, handed_out(array)) for name, array in arrays]
         return Batch(arrays, self._epoch, number, size, valid)
 
-    def _finished(self, batch, rows):
-        if self._transform is None:
-            return batch
+    def _transformed(self, batch, rows):
         try:
             return self._transform(batch)
         except Exception as e:
