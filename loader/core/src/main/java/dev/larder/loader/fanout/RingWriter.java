@@ -65,7 +65,7 @@ final class RingWriter implements AutoCloseable {
      *   after another death             the next consumer of the seat writes ticket 0 first and its own ticket last
      *
      * A stopped process keeps its lock. A stopped consumer is like a slow one: it is dropped, or ends the wait with an error. A stopped
-     * producer continues where it stopped, because a claim does not expire. The daemon takes no part while a producer lives.
+     * producer continues later, because a claim does not expire. The daemon takes no part while a producer lives.
      */
 
     /** A batch with this many bytes gets huge pages; its slot then takes up to four times the memory. */

@@ -41,7 +41,7 @@ final class CellReader {
     private ByteBuffer view = ByteBuffer.wrap(buffer);
     private int start;
     private int at;
-    /** End of the bytes that are checked; the start of a character whose rest is still to be read may follow, up to {@code filled}. */
+    /** End of the checked bytes. The start of a character may follow, up to {@code filled}, if its rest is not read yet. */
     private int limit;
 
     private int filled;
