@@ -9,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A column whose rows are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
+ * A column of rows that are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
  * against the array's length before each read.
  */
 abstract sealed class StoredRows permits BytesColumn, RaggedColumn, StringsColumn {
