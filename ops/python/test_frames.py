@@ -172,6 +172,10 @@ class StoredFramesTest(BuildsCase):
         self.assertEqual((list(again.dtypes), {name for name in again if not again[name].equals(made["frame"][name])}), (list(made["frame"].dtypes), {"f"}))
         np.testing.assert_array_equal(again["f"].to_numpy(), self.frame["f"])  # NaN equals nothing in Arrow
 
+    def test_an_empty_column_of_objects_has_texts(self):
+        made = kept(3, pandas.DataFrame({"t": pandas.Series(["x"], dtype=object), "i": [1]}).head(0))
+        self.assertEqual((len(made), list(made.columns)), (0, ["t", "i"]))
+
     def test_frames_that_would_come_back_with_other_values_are_refused(self):
         frame = self.frame
         for made, reason in ((frame[["t"]].iloc[1:], "type=pandas.DataFrame reason=it has an index; return it.reset_index"), (frame["i"].iloc[::2], "type=pandas.Series .*reason=it has an index"),
@@ -179,6 +183,11 @@ class StoredFramesTest(BuildsCase):
                              (pandas.DataFrame({"n": pandas.array([1, None], "Int64")}), "column=n reason=1 values are None"), (pandas.DataFrame({1: [2]}), r"its columns are \[1\]; return it with a different text"),
                              (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "a different text as the name of each column"), (pandas.DataFrame({"o": [1, "a"]}), "at=o reason=dtype object: .*; return numbers, texts"),
                              (pandas.DataFrame({"z": pandas.to_datetime(["2026-01-01"]).tz_localize("UTC")}), "column=z reason=its values are timestamp.*times with a zone to UTC"),
+                             (pandas.DataFrame({"p": pandas.period_range("2020-01", periods=3, freq="M")}), "dtype period.* is stored in other values"),
+                             (pandas.DataFrame({"p": pandas.Categorical(pandas.period_range("2020-01", periods=3, freq="M"))}), "reason="),
+                             (pandas.DataFrame({"o": pandas.Series([pandas.Timestamp("2020-01-01 00:00:00.000000123")], dtype=object)}), "at=o reason=dtype object: Timestamp"),
+                             (pandas.DataFrame({"o": pandas.Series([1, 2.5], dtype=object)}), "dtype object: int 1 would come back as 1.0"),
+                             (pandas.DataFrame({"o": pandas.Series([2**70], dtype=object)}), "at=o reason=dtype object"), (pandas.DataFrame(index=range(5)), "it has no columns"),
                              (pandas.DataFrame({"c": [1j]}), "reason=dtype complex128"), (pandas.DataFrame({"s": [{"a": 1}]}), "column=s reason=its values are struct"),
                              (pandas.DataFrame({"a b": [1]}), "an array cannot keep its name: name='a b'")):
             with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):

@@ -10,6 +10,8 @@ import itertools
 import json
 import os
 import pickle
+import random
+import signal
 import subprocess
 import sys
 import threading
@@ -381,6 +383,29 @@ class LoaderTest(StoreCase):
                     with contextlib.suppress(KeyboardInterrupt):
                         rows += next(batches)["y"].tolist()
             self.assertEqual((sorted(rows), list(batches)), (list(range(self.ROWS)), []))
+
+    def test_a_ctrl_c_repeats_no_batch(self):
+        seed = time.time_ns()
+        draw = random.Random(seed)
+
+        def interrupt(_, frame):
+            if frame.f_code.co_filename.endswith("_loader.py"):
+                raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            for _ in range(20):
+                batches, numbers = iter(self.loader(batch_size=1, threads=0)), []
+                for _ in range(len(batches)):
+                    signal.setitimer(signal.ITIMER_REAL, draw.uniform(1e-6, 2e-5))
+                    with contextlib.suppress(KeyboardInterrupt, StopIteration):
+                        batch = next(batches)
+                        numbers.append(batch.number)
+                        self.assertEqual(batch["x"].tolist(), self.x[batch["y"]].tolist())
+                self.assertEqual(len(numbers), len(set(numbers)), f"seed={seed}")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
     def test_an_early_break_ends_the_threads(self):
         before = set(threading.enumerate())

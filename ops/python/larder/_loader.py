@@ -384,7 +384,7 @@ class _Gatherer:
         self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
 
     def __call__(self, group):
-        """Return the batches of a group, the last one first."""
+        """Return the batches of a group."""
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
         arrays = self._gathered(rows, samples)
@@ -392,7 +392,7 @@ class _Gatherer:
             batch = self._batch(arrays, first, samples, valid)
             return [batch if self._transform is None else self._transformed(batch, rows)]
         batches = []
-        for number in range(min(first + self._together, self._plan.batches) - 1, first - 1, -1):
+        for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
             stop = min(start + size, samples)
             parts = [(name, array[start:stop]) for name, array in arrays]
@@ -445,7 +445,7 @@ class _Epoch:
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
-        self._number, self._lock, self._arrived, self._ready = 0, threading.Lock(), {}, []
+        self._number, self._lock, self._arrived = 0, threading.Lock(), {}
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
         self._together, self._groups = loader._together, -(-plan.batches // loader._together)
         self._asked = min(self._groups, -(-loader._prefetch // self._together)) if threads else 0
@@ -475,33 +475,38 @@ class _Epoch:
                 raise StopIteration
             if not self._stop.alive:
                 raise self._ended()
-            if not self._ready:
-                try:
-                    group = number // self._together
-                    self._ready = self._await(group) if self._threads else self._gather(group)
-                except Exception:  # not a Ctrl-C, after which the loop may continue
-                    self.close()
-                    raise
-            batch = self._ready.pop()
-            self._number = number + 1
+            group, place = divmod(number, self._together)
+            try:
+                batches = self._await(group)
+            except Exception:  # not a Ctrl-C, after which the loop may continue
+                self.close()
+                raise
+            if place == 0 and self._threads and self._asked < self._groups:
+                self._wanted.put(self._asked)
+                self._asked += 1
+            batch = batches[place]
+            self._number = number + 1  # before the group goes, so that a Ctrl-C between them repeats no batch
+            if place == len(batches) - 1:
+                self._arrived.pop(group, None)
             loader = self._loader()
             if loader is not None and loader._running() is self:
                 loader._reached = self._epoch, self._plan, number
             return batch
 
     def _await(self, group):
+        """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
         end = time.monotonic() + self._timeout
         while group not in self._arrived:
+            if not self._threads:
+                self._arrived[group] = self._gather(group), None
+                break
             made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
             if made is None:
                 raise self._ended()
             self._arrived[made] = batches, failure
-        batches, failure = self._arrived.pop(group)
+        batches, failure = self._arrived.get(group) or (None, self._ended())
         if failure is not None:
             raise failure
-        if self._asked < self._groups:
-            self._wanted.put(self._asked)
-            self._asked += 1
         return batches
 
     def _help(self):
@@ -511,6 +516,7 @@ class _Epoch:
         except queue.Empty:
             return None
         if group is None:
+            self._wanted.put(None)  # it is for a thread
             return _ENDED_EARLY
         try:
             return group, self._gather(group), None
@@ -534,7 +540,6 @@ class _Epoch:
     def close(self):
         self._stop()
         self._arrived.clear()
-        self._ready = []
 
 
 _EPOCHS: weakref.WeakSet[_Epoch] = weakref.WeakSet()
@@ -542,8 +547,8 @@ _THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def _start(thread):
-    _THREADS.add(thread)
     thread.start()
+    _THREADS.add(thread)
 
 
 @atexit.register

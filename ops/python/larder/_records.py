@@ -16,7 +16,7 @@ from ._arrays import Array
 from ._cache import _built_by
 from ._columns import Bytes, Index, Ragged, Strings, _Rows
 from ._datasets import Dataset, dataset
-from ._errors import LarderError, NotFound, Refused, _bad_input, _message, _note
+from ._errors import LarderError, NoStore, NotFound, Refused, _bad_input, _message, _note
 from ._store import _NAME_YOUR_OWN, _location, _user
 
 _PICKLES = "pickles"  # the name of the column
@@ -54,7 +54,17 @@ def records(name: str, rows: Iterable[Any] | Callable[[], Iterable[Any]] | None 
     if rows is None:
         return Records(dataset(name, path))
     can_repeat = not isinstance(rows, Iterator)
-    return Records(_built_by(name, lambda builder: _add_pickles(builder, rows), path, timeout, can_repeat))
+    begun = []
+
+    def add(builder):
+        found = rows() if callable(rows) else rows
+        if isinstance(found, Iterator) and any(found is one for one in begun):
+            raise NoStore(_message("the daemon ended while rows were stored, and the function returned the iterator of which it has some",
+                                   "return a new iterator at each call, and store the rows again", records=name))
+        begun.append(found)
+        _add_pickles(builder, found)
+
+    return Records(_built_by(name, add, path, timeout, can_repeat))
 
 
 class Records(_Rows):
@@ -120,8 +130,7 @@ def _require_pickles_of_ours(version):
 # From rows to the store.
 
 
-def _add_pickles(builder, rows):
-    found = rows() if callable(rows) else rows
+def _add_pickles(builder, found):
     if isinstance(found, (str, bytes, collections.abc.Mapping)) or type(found).__name__ == "DataFrame" or not hasattr(type(found), "__iter__"):
         raise _bad_input(_message("not an iterable of rows", _NO_STREAM, records=builder.name, type=type(found).__qualname__))
     offsets = builder._add_stream(f"{_PICKLES}/values", "bytes_values", lambda file: _write_pickles(file, found, builder.name))

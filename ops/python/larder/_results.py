@@ -206,6 +206,7 @@ def _ragged_numbers(rows, at):
 
 _FRAME_REMEDIES = {"missing": "fill them: it.fillna(...), in polars it.fill_null(...)", "lists": "pad them, or keep the lists in a column of their own",
                    "values": "convert them to numbers, texts, bytes or lists of numbers; times with a zone to UTC without one"}
+_FRAME_COLUMNS = "numbers, texts, bytes or lists of numbers"
 _PLAIN_INDEX = "it.reset_index(), or it.reset_index(drop=True)"
 
 
@@ -222,6 +223,8 @@ def _frame_columns(frame, at=""):
     names = list(frame.columns)
     if any(type(name) is not str for name in names) or len(set(names)) < len(names):
         raise _refused(frame, at, f"its columns are {names[:5]}", "it with a different text as the name of each column")
+    if not names:
+        raise _refused(frame, at, "it has no columns", "it with a column")
     _require_plain_index(frame, at)
     return {name: frame[name] for name in names}
 
@@ -230,6 +233,19 @@ def _require_plain_index(value, at):
     index = getattr(value, "index", None)  # polars has none
     if index is not None and not (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)):
         raise _refused(value, at, "it has an index", _PLAIN_INDEX)
+
+
+def _require_same_objects(series, column, at):
+    """Refuse objects that Arrow would change, such as numbers of several types, and times with nanoseconds."""
+    for value, found in zip(series.tolist(), column.to_pylist()):
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
+        if type(value) in (list, tuple):
+            _require_equal(list(value), found or [], at)
+        elif found is None:  # a missing value: refused later
+            continue
+        elif not isinstance(value, type(found)) or isinstance(value, bool) != isinstance(found, bool) or value != found:
+            raise _refused(series, at, f"dtype {series.dtype}: {type(value).__name__} {value!r} would come back as {found!r}", _FRAME_COLUMNS)
 
 
 def _series_form(series, at):
@@ -246,7 +262,13 @@ def _series_form(series, at):
     try:
         column = series.to_arrow() if hasattr(series, "to_arrow") else pa.array(series, from_pandas=True)
         column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
-        raise _refused(series, at, f"dtype {dtype}: {e}", "numbers, texts, bytes or lists of numbers") from e
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as e:
+        raise _refused(series, at, f"dtype {dtype}: {e}", _FRAME_COLUMNS) from e
+    values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if isinstance(values, pa.BaseExtensionType) and values.extension_name != "arrow.fixed_shape_tensor":
+        raise _refused(series, at, f"dtype {dtype} is stored in other values", _FRAME_COLUMNS)
+    if dtype == object:
+        _require_same_objects(series, column, at)
+        column = column.cast(pa.large_string()) if len(series) == 0 else column
     kind, form = _stored_arrow(at, column, _FRAME_REMEDIES)
     return form if kind is None else (kind, form)
