@@ -42,9 +42,8 @@ final class ContestedCallers {
         callers.removeIf(waiting -> waiting.member == caller);
     }
 
-    /** Ends their links. */
-    void hangUp() {
-        callers.forEach(caller -> caller.member.hangUp());
+    List<RunNode> callers() {
+        return callers.stream().map(Caller::member).toList();
     }
 
     /** Returns the time until the next decision. */

@@ -34,6 +34,7 @@ final class Leader implements AutoCloseable {
     private static final Duration BEYOND_GRACE = Duration.ofSeconds(30);
 
     private static final Duration FAREWELL = Duration.ofSeconds(5);
+    private static final String STOPPED_BEFORE = "stopped before it took part";
 
     private final NodeOptions options;
     private final NodeListener listener;
@@ -116,6 +117,10 @@ final class Leader implements AutoCloseable {
             sayFarewell(verdict);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            Verdict ended = verdict;
+            List.copyOf(early).forEach(caller -> dismiss(caller, ended));
+            contested.callers().forEach(caller -> dismiss(caller, ended));
         }
     }
 
@@ -447,6 +452,8 @@ final class Leader implements AutoCloseable {
             seat(member);
         } else if (member.isSeated()) {
             hear(member, message);
+        } else if (message instanceof Message.Stop asked) {
+            dismiss(member, new Verdict(asked.kind().exitCode(), STOPPED_BEFORE));
         }
     }
 
@@ -515,7 +522,7 @@ final class Leader implements AutoCloseable {
     /** Stops the run at the request of a node that takes part, or leads. A node that only waits leaves the run. */
     private void askStop(RunNode member, StopKind kind, boolean takesPart) {
         if (!takesPart && member != own) {
-            member.tell(farewell(member, new Verdict(kind.exitCode(), "stopped before it took part")));
+            member.tell(farewell(member, new Verdict(kind.exitCode(), STOPPED_BEFORE)));
             return;
         }
         if (stop == null || kind.compareTo(stop) > 0) {
@@ -566,7 +573,14 @@ final class Leader implements AutoCloseable {
             handle(next(patience));
         }
         members.forEach(member -> member.hangUp());
-        contested.hangUp();
+    }
+
+    /** Sends a caller without a place the end of the run for it, and ends its link. */
+    private void dismiss(RunNode caller, Verdict verdict) {
+        early.remove(caller);
+        contested.remove(caller);
+        caller.tell(farewell(caller, verdict));
+        caller.hangUp();
     }
 
     /** Waits until all nodes have the end of the run. */

@@ -385,6 +385,27 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aLauncherThatIsInterruptedWhileItWaitsForAPlaceLeaves() throws IOException, InterruptedException {
+        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(20));
+        try (Wire wire = new Wire(nodes.port())) {
+            nodes.start(0);
+            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.silence();
+
+            try (Link<Message> caller = new LeaderCall(extra()).connect("", Deadline.after(Nodes.PATIENCE))) {
+                caller.send(new Message.Stop(StopKind.INTERRUPT));
+                Message answer = caller.receive();
+                while (answer instanceof Message.Ping) {
+                    answer = caller.receive();
+                }
+
+                assertThat(answer).isEqualTo(new Message.Final(130, "stopped before it took part"));
+            }
+        }
+    }
+
+    @Test
     void aNameThatDoesNotResolveIsNamedWhileTheNodeWaits() {
         NodeOptions any = nodes.of("2:2", 1, "echo up").options(1);
         Node lost = nodes.start(

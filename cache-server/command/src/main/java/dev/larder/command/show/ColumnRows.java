@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -66,7 +67,7 @@ public sealed interface ColumnRows extends ShownRows {
     default Stream<String> lines(long first, long end) {
         int width = Long.toString(Math.max(0, end - 1)).length();
         return LongStream.range(first, end).boxed().flatMap(row -> {
-            String number = String.format("%" + width + "d  ", row);
+            String number = String.format(Locale.ROOT, "%" + width + "d  ", row);
             String indent = "\n" + " ".repeat(number.length());
             return (number + String.join(indent, lines(row))).lines();
         });

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class Elements {
     private static final int BLOCK = 256; // short, so that sums are exact to the last digits
 
+    private static final int MOST_PARTS = 32; // each has half a megabyte
+
     private final Cells cells;
     private final LongConsumer onBytes;
     private final @Nullable Block counted;
@@ -89,12 +91,15 @@ final class Elements {
     private Block counted() {
         Dtype dtype = cells.dtype();
         boolean isByte = dtype.itemSize() == Byte.BYTES;
-        long[] counts = LongStream.range(0, cells.windows())
+        int parts = (int) Math.min(cells.windows(), MOST_PARTS);
+        long[] counts = LongStream.range(0, parts)
                 .parallel()
-                .collect(
-                        () -> new long[1 << (Byte.SIZE * dtype.itemSize())],
-                        (part, window) -> count(read(window), isByte, part),
-                        (all, part) -> Arrays.setAll(all, code -> all[code] + part[code]));
+                .mapToObj(part -> counts(part, parts))
+                .reduce((all, part) -> {
+                    Arrays.setAll(all, code -> all[code] + part[code]);
+                    return all;
+                })
+                .orElseGet(this::noCounts);
         Block block = new Block(counts.length);
         ByteBuffer codes = ByteBuffer.allocate(counts.length * dtype.itemSize()).order(dtype.byteOrder());
         for (int code = 0; code < counts.length; code++) {
@@ -105,6 +110,19 @@ final class Elements {
         }
         Numbers.read(dtype, codes, 0, block);
         return block;
+    }
+
+    private long[] noCounts() {
+        return new long[1 << (Byte.SIZE * cells.dtype().itemSize())];
+    }
+
+    /** Counts the values in each window whose number is {@code part} plus a multiple of {@code parts}. */
+    private long[] counts(long part, int parts) {
+        long[] counts = noCounts();
+        for (long window = part; window < cells.windows(); window += parts) {
+            count(read(window), cells.dtype().itemSize() == Byte.BYTES, counts);
+        }
+        return counts;
     }
 
     private static void count(ByteBuffer bytes, boolean areBytes, long[] counts) {

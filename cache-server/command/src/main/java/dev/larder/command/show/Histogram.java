@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /** Counts of the finite elements of an array between evenly spaced edges, the last edge included, as numpy counts them. */
 public final class Histogram {
@@ -33,9 +34,12 @@ public final class Histogram {
         edges[bins] = end;
     }
 
-    /** Counts an element that is not below the first edge nor above the last. */
+    /** Counts an element. Ignores one beyond the edges, which an array in place has if a program writes to its file. */
     void add(double value, long times) {
         int last = counts.length - 1;
+        if (!(value >= edges[0] && value <= edges[last + 1])) {
+            return;
+        }
         int bin = (int) Math.min(last, Math.max(0, value / width - start));
         if (value < edges[bin]) {
             bin--;
@@ -67,7 +71,7 @@ public final class Histogram {
                 .orElse(1);
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < counts.length; i++) {
-            String line = String.format("%s  %" + digits + "d  %s", texts.get(i), counts[i], "#".repeat(bars[i]));
+            String line = String.format(Locale.ROOT, "%s  %" + digits + "d  %s", texts.get(i), counts[i], "#".repeat(bars[i]));
             lines.add(line.stripTrailing());
         }
         return lines;

@@ -4,6 +4,7 @@ import dev.larder.npy.Dtype;
 import java.time.DateTimeException;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -37,7 +38,7 @@ final class TimeText {
 
     private static String text(String unit, long value) {
         return switch (unit) {
-            case "Y" -> String.format("%04d", Math.addExact(1970, value));
+            case "Y" -> String.format(Locale.ROOT, "%04d", Math.addExact(1970, value));
             case "M" -> text(EPOCH.plusMonths(value), "-01T00:00:00");
             case "W" -> text(EPOCH.plusWeeks(value), "T00:00:00");
             case "D" -> text(EPOCH.plusDays(value), "T00:00:00");
@@ -51,12 +52,13 @@ final class TimeText {
     private static String fraction(int digits, long value) {
         long perSecond = (long) Math.pow(10, digits);
         String seconds = text(EPOCH.plusSeconds(Math.floorDiv(value, perSecond)), "");
-        return seconds + String.format(".%0" + digits + "d", Math.floorMod(value, perSecond));
+        return seconds + String.format(Locale.ROOT, ".%0" + digits + "d", Math.floorMod(value, perSecond));
     }
 
     /** Returns a time without its last part, which is below the unit. */
     private static String text(LocalDateTime time, String cut) {
         String whole = String.format(
+                Locale.ROOT,
                 "%04d-%02d-%02dT%02d:%02d:%02d",
                 time.getYear(),
                 time.getMonthValue(),

@@ -158,7 +158,11 @@ public final class SourceProbe {
         try {
             int descriptor = IO.openWithoutWaiting(file);
             try {
-                byte[] beginning = new byte[(int) IO.read(descriptor, 0, direct, 0, mostBytes)];
+                int read = 0;
+                for (long some = 1; some > 0 && read < mostBytes; read += (int) some) {
+                    some = IO.read(descriptor, read, direct, read, mostBytes - read);
+                }
+                byte[] beginning = new byte[read];
                 direct.get(0, beginning);
                 return beginning;
             } finally {
