@@ -34,7 +34,6 @@ final class Leader implements AutoCloseable {
     private static final Duration BEYOND_GRACE = Duration.ofSeconds(30);
 
     private static final Duration FAREWELL = Duration.ofSeconds(5);
-    private static final String STOPPED_BEFORE = "stopped before it took part";
 
     private final NodeOptions options;
     private final NodeListener listener;
@@ -119,8 +118,9 @@ final class Leader implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             Verdict ended = verdict;
-            List.copyOf(early).forEach(caller -> dismiss(caller, ended));
-            contested.callers().forEach(caller -> dismiss(caller, ended));
+            early.addAll(contested.callers());
+            early.forEach(caller -> caller.tell(farewell(caller, ended)));
+            early.forEach(RunNode::hangUp);
         }
     }
 
@@ -450,10 +450,8 @@ final class Leader implements AutoCloseable {
             lose(member, gone);
         } else if (message == null) {
             seat(member);
-        } else if (member.isSeated()) {
+        } else if (member.isSeated() || message instanceof Message.Stop) {
             hear(member, message);
-        } else if (message instanceof Message.Stop asked) {
-            dismiss(member, new Verdict(asked.kind().exitCode(), STOPPED_BEFORE));
         }
     }
 
@@ -522,7 +520,9 @@ final class Leader implements AutoCloseable {
     /** Stops the run at the request of a node that takes part, or leads. A node that only waits leaves the run. */
     private void askStop(RunNode member, StopKind kind, boolean takesPart) {
         if (!takesPart && member != own) {
-            member.tell(farewell(member, new Verdict(kind.exitCode(), STOPPED_BEFORE)));
+            early.remove(member);
+            contested.remove(member);
+            member.tell(farewell(member, new Verdict(kind.exitCode(), "stopped before it took part")));
             return;
         }
         if (stop == null || kind.compareTo(stop) > 0) {
@@ -573,14 +573,6 @@ final class Leader implements AutoCloseable {
             handle(next(patience));
         }
         members.forEach(member -> member.hangUp());
-    }
-
-    /** Sends a caller without a place the end of the run for it, and ends its link. */
-    private void dismiss(RunNode caller, Verdict verdict) {
-        early.remove(caller);
-        contested.remove(caller);
-        caller.tell(farewell(caller, verdict));
-        caller.hangUp();
     }
 
     /** Waits until all nodes have the end of the run. */

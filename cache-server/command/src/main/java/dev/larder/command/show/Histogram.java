@@ -71,7 +71,8 @@ public final class Histogram {
                 .orElse(1);
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < counts.length; i++) {
-            String line = String.format(Locale.ROOT, "%s  %" + digits + "d  %s", texts.get(i), counts[i], "#".repeat(bars[i]));
+            String line = String.format(
+                    Locale.ROOT, "%s  %" + digits + "d  %s", texts.get(i), counts[i], "#".repeat(bars[i]));
             lines.add(line.stripTrailing());
         }
         return lines;
