@@ -172,6 +172,10 @@ class StoredFramesTest(BuildsCase):
         self.assertEqual((list(again.dtypes), {name for name in again if not again[name].equals(made["frame"][name])}), (list(made["frame"].dtypes), {"f"}))
         np.testing.assert_array_equal(again["f"].to_numpy(), self.frame["f"])  # NaN equals nothing in Arrow
 
+    def test_a_frame_is_no_name(self):
+        with self.assertRaisesRegex(TypeError, "not a dataset: type=DataFrame; give the name of one"):
+            larder.frame(self.frame)
+
     def test_an_empty_column_of_objects_has_texts(self):
         made = kept(3, pandas.DataFrame({"t": pandas.Series(["x"], dtype=object), "i": [1]}).head(0))
         self.assertEqual((len(made), list(made.columns)), (0, ["t", "i"]))
@@ -189,7 +193,8 @@ class StoredFramesTest(BuildsCase):
                              (pandas.DataFrame({"o": pandas.Series([1, 2.5], dtype=object)}), "dtype object: int 1 would come back as 1.0"),
                              (pandas.DataFrame({"o": pandas.Series([2**70], dtype=object)}), "at=o reason=dtype object"), (pandas.DataFrame(index=range(5)), "it has no columns"),
                              (pandas.DataFrame({"c": [1j]}), "reason=dtype complex128"), (pandas.DataFrame({"s": [{"a": 1}]}), "column=s reason=its values are struct"),
-                             (pandas.DataFrame({"a b": [1]}), "an array cannot keep its name: name='a b'")):
+                             (pandas.DataFrame({"a b": [1]}), "an array cannot keep its name: name='a b'; call it 'a_b'"),
+                             (pandas.DataFrame({"a b": ["x"]}), "an array cannot keep its name: name='a b'; call it 'a_b'")):
             with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache("refused", lambda made=made: made)
         self.assertEqual(larder.datasets(), [])

@@ -273,11 +273,16 @@ def _write_data(stream, array):
             np.ascontiguousarray(array[start:start + rows]).tofile(stream)
 
 
+_PARTS = "bytes", "offsets", "values", "shapes"  # last levels of the arrays of a column, which is named without them
+
+
 def _require_sharable(name, array):
     if any(level in ("", ".", "..") for level in name.split("/")):
         raise _bad_input(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
     _require_file_name(name)
     if _stored_name(name) != name:
+        column, _, part = name.rpartition("/")
+        name = column if column and part in _PARTS else name
         raise _bad_input(_message("an array cannot keep its name", f"call it {_stored_name(name)!r}: names have letters, digits and + . _ - = /",
                                    name=repr(name)))
     if array.dtype.hasobject:
