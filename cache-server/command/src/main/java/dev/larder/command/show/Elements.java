@@ -116,7 +116,7 @@ final class Elements {
         return new long[1 << (Byte.SIZE * cells.dtype().itemSize())];
     }
 
-    /** Counts the values in each window whose number is {@code part} plus a multiple of {@code parts}. */
+    /** Counts the values in the windows {@code part}, {@code part + parts}, {@code part + 2 * parts} and so on. */
     private long[] counts(long part, int parts) {
         long[] counts = noCounts();
         for (long window = part; window < cells.windows(); window += parts) {
