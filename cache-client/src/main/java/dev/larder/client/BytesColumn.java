@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A column of raw bytes, such as whole files, whose rows may have names. Thread-safe. Methods throw
  * {@link IllegalStateException} after the dataset is closed, and {@link IndexOutOfBoundsException} for a row out of range.
  */
-public final class BytesColumn extends StoredRows {
+public final class BytesColumn extends StoredColumn {
     private static final String NAMES = "/names";
 
     private final @Nullable StringsColumn names;

@@ -11,7 +11,7 @@ import org.agrona.DirectBuffer;
  * Methods throw {@link IllegalStateException} after the dataset is closed, and {@link IndexOutOfBoundsException} for a row or
  * dimension out of range.
  */
-public final class RaggedColumn extends StoredRows {
+public final class RaggedColumn extends StoredColumn {
     private final ArrayView shapes;
     private final int dimensions;
 

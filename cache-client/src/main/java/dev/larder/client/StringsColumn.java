@@ -8,7 +8,7 @@ import org.agrona.DirectBuffer;
  * A column of strings. Thread-safe. Methods throw {@link IllegalStateException} after the dataset is closed, and
  * {@link IndexOutOfBoundsException} for a row out of range.
  */
-public final class StringsColumn extends StoredRows {
+public final class StringsColumn extends StoredColumn {
     StringsColumn(Dataset dataset, String column) {
         super(dataset, column, ColumnPart.STRINGS_BYTES, ColumnPart.STRINGS_OFFSETS);
         Columns.require(dataset, column, elements(), "|u1", 1);

@@ -22,9 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The archive of classes, which {@code ops/launcher} has made in the background: by a Java that only plays its part. */
+/** {@code ops/launcher} makes an archive of classes in the background, here with a stub of Java. */
 class ClassArchiveTest {
-    /** Prints how it was started; or lists and dumps what is no class. It halts or fails at a step. */
+    /** Prints its arguments, or writes an invented list and dump of classes. Halts or fails at a step. */
     private static final String JAVA = """
             #!/bin/bash
             step= list= archive=

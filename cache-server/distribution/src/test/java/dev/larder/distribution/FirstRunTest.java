@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The first command of an install, which leaves a process that makes the archive of classes by which others start quickly. */
+/** The first command of an install starts a process that makes the archive of classes, so that later commands start quickly. */
 class FirstRunTest {
     private static final String PLAIN = "larder.archive";
 

@@ -26,7 +26,7 @@ class InstalledArchiveTest {
 
     private static final Map<String, Path> UNPACKED = new ConcurrentHashMap<>();
 
-    /** Where tests share what they unpack, and the archive of its classes. */
+    /** The unpacked install, and the archive of its classes, of all tests. */
     @TempDir
     static Path shared;
 

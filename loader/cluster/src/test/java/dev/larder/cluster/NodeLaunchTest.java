@@ -1,16 +1,15 @@
 package dev.larder.cluster;
 
+import static dev.larder.cluster.Nodes.awaitLines;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.cluster.Nodes.Node;
 import dev.larder.distributed.internal.meeting.Endpoint;
-import dev.larder.distributed.internal.meeting.Link;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.time.Deadline;
 import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -49,14 +48,6 @@ class NodeLaunchTest {
         return assertThatThrownBy(node::join)
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED));
-    }
-
-    private static void awaitLines(Node node, int count, String start) {
-        await().atMost(Nodes.PATIENCE)
-                .until(() -> node.lines().stream()
-                                .filter(line -> line.startsWith(start))
-                                .count()
-                        == count);
     }
 
     private static void awaitSaid(Node node, String text) {
@@ -338,71 +329,12 @@ class NodeLaunchTest {
         Node other = nodes.start(1);
         awaitLines(other, 1, "up");
 
-        refusalOf(nodes.start(extra()))
+        refusalOf(nodes.start(nodes.extra()))
                 .hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
 
         other.launch().terminate();
         assertThat(leader.join().exitCode()).isEqualTo(143);
         assertThatNothingRuns(leader, other);
-    }
-
-    private NodeOptions extra() {
-        NodeOptions any = Nodes.unnumbered(nodes.options(1));
-        return Nodes.with(any, "run", any.endpoint(), Nodes.SECRET, folder.resolve("extra"));
-    }
-
-    @Test
-    void aLauncherMoreTakesThePlaceOfANodeThatTurnsOutToBeLost() throws IOException {
-        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(3));
-        try (Wire wire = new Wire(nodes.port())) {
-            Node leader = nodes.start(0);
-            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
-            awaitLines(other, 1, "up 1 2 0");
-            wire.silence();
-
-            Node extra = nodes.start(extra());
-
-            awaitLines(extra, 1, "up 1 2 0");
-            assertThat(leader.said()).anyMatch(text -> text.contains("cause=silent for 3 s"));
-            extra.launch().interrupt();
-            assertThat(leader.join().exitCode()).isEqualTo(130);
-        }
-    }
-
-    @Test
-    void aLauncherThatWaitsForAPlaceHearsThatTheLeaderLives() throws IOException, InterruptedException {
-        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(5));
-        try (Wire wire = new Wire(nodes.port())) {
-            nodes.start(0);
-            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
-            awaitLines(other, 1, "up 1 2 0");
-            wire.silence();
-
-            try (Link<Message> caller = new LeaderCall(extra()).connect("", Deadline.after(Nodes.PATIENCE))) {
-                assertThat(caller.receive()).isEqualTo(new Message.Ping());
-            }
-        }
-    }
-
-    @Test
-    void aLauncherThatIsInterruptedWhileItWaitsForAPlaceLeaves() throws IOException, InterruptedException {
-        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(20));
-        try (Wire wire = new Wire(nodes.port())) {
-            nodes.start(0);
-            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
-            awaitLines(other, 1, "up 1 2 0");
-            wire.silence();
-
-            try (Link<Message> caller = new LeaderCall(extra()).connect("", Deadline.after(Nodes.PATIENCE))) {
-                caller.send(new Message.Stop(StopKind.INTERRUPT));
-                Message answer = caller.receive();
-                while (answer instanceof Message.Ping) {
-                    answer = caller.receive();
-                }
-
-                assertThat(answer).isEqualTo(new Message.Final(130, "stopped before it took part"));
-            }
-        }
     }
 
     @Test

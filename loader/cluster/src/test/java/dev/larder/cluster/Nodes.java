@@ -1,5 +1,7 @@
 package dev.larder.cluster;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.larder.distributed.internal.meeting.Endpoint;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.launch.process.LaunchListener;
@@ -88,6 +90,21 @@ final class Nodes implements AutoCloseable {
                 new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofMillis(300), silence),
                 true,
                 data);
+    }
+
+    /** Returns the options of one launcher more than the run has nodes. */
+    NodeOptions extra() {
+        NodeOptions any = unnumbered(options(1));
+        return with(any, "run", any.endpoint(), SECRET, folder.resolve("extra"));
+    }
+
+    /** Waits until a node has shown {@code count} lines of its ranks that begin with {@code start}. */
+    static void awaitLines(Node node, int count, String start) {
+        await().atMost(PATIENCE)
+                .until(() -> node.lines().stream()
+                                .filter(line -> line.startsWith(start))
+                                .count()
+                        == count);
     }
 
     Node start(int number) {

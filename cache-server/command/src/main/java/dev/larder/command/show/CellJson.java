@@ -44,7 +44,7 @@ final class CellJson {
         }
     }
 
-    private static void element(JsonWriter json, Cell cell) throws IOException {
+    private static void element(JsonWriter json, CellValue cell) throws IOException {
         switch (cell.dtype().kind()) {
             case BOOL -> json.value(cell.integer() != 0);
             case INT, UINT, TIMEDELTA -> json.jsonValue(cell.digits());
@@ -69,7 +69,7 @@ final class CellJson {
         }
     }
 
-    private static void floating(JsonWriter json, Cell cell) throws IOException {
+    private static void floating(JsonWriter json, CellValue cell) throws IOException {
         double value = cell.number();
         if (Double.isFinite(value)) {
             json.jsonValue(FloatTexts.sign(value)
@@ -79,7 +79,7 @@ final class CellJson {
         }
     }
 
-    private static void field(JsonWriter json, Iterator<Cell> elements, List<Integer> shape) throws IOException {
+    private static void field(JsonWriter json, Iterator<CellValue> elements, List<Integer> shape) throws IOException {
         if (shape.isEmpty()) {
             element(json, elements.next());
             return;

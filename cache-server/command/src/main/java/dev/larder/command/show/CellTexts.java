@@ -16,10 +16,10 @@ final class CellTexts {
     private CellTexts() {}
 
     /** Returns the text of each element of a type. */
-    static List<String> of(Dtype dtype, List<Cell> cells) {
+    static List<String> of(Dtype dtype, List<CellValue> cells) {
         return switch (dtype.kind()) {
             case BOOL -> each(cells, cell -> cell.integer() == 0 ? "False" : " True");
-            case INT, UINT -> aligned(each(cells, Cell::digits));
+            case INT, UINT -> aligned(each(cells, CellValue::digits));
             case FLOAT -> floats(cells, dtype.itemSize(), false);
             case COMPLEX -> complex(cells, dtype.itemSize() / 2);
             case DATETIME -> aligned(each(cells, cell -> "'" + cell.date() + "'"));
@@ -31,7 +31,7 @@ final class CellTexts {
         };
     }
 
-    private static List<String> each(List<Cell> cells, Function<Cell, String> text) {
+    private static List<String> each(List<CellValue> cells, Function<CellValue, String> text) {
         return cells.stream().map(text).toList();
     }
 
@@ -42,13 +42,13 @@ final class CellTexts {
                 .toList();
     }
 
-    private static List<String> floats(List<Cell> cells, int itemSize, boolean showsPlus) {
-        return FloatTexts.of(cells.stream().mapToDouble(Cell::number).toArray(), itemSize, showsPlus);
+    private static List<String> floats(List<CellValue> cells, int itemSize, boolean showsPlus) {
+        return FloatTexts.of(cells.stream().mapToDouble(CellValue::number).toArray(), itemSize, showsPlus);
     }
 
-    private static List<String> complex(List<Cell> cells, int itemSize) {
-        List<String> real = floats(cells.stream().map(Cell::real).toList(), itemSize, false);
-        List<String> imaginary = floats(cells.stream().map(Cell::imaginary).toList(), itemSize, true);
+    private static List<String> complex(List<CellValue> cells, int itemSize) {
+        List<String> real = floats(cells.stream().map(CellValue::real).toList(), itemSize, false);
+        List<String> imaginary = floats(cells.stream().map(CellValue::imaginary).toList(), itemSize, true);
         return IntStream.range(0, cells.size())
                 .mapToObj(i -> real.get(i) + withUnit(imaginary.get(i)))
                 .toList();
@@ -59,7 +59,7 @@ final class CellTexts {
         return digits + "j" + imaginary.substring(digits.length());
     }
 
-    private static String span(Cell cell) {
+    private static String span(CellValue cell) {
         return cell.integer() == TimeText.NOT_A_TIME ? "'NaT'" : cell.digits();
     }
 
@@ -73,7 +73,7 @@ final class CellTexts {
         return "b" + PythonText.quoted(bytes, point -> point >= ' ' && point < 0x7f);
     }
 
-    private static List<String> structs(Dtype dtype, List<Cell> cells) {
+    private static List<String> structs(Dtype dtype, List<CellValue> cells) {
         List<List<String>> columns =
                 dtype.fields().stream().map(field -> field(field, cells)).toList();
         String end = columns.size() == 1 ? ",)" : ")";
@@ -83,8 +83,8 @@ final class CellTexts {
                 .toList();
     }
 
-    private static List<String> field(StructField field, List<Cell> cells) {
-        List<Cell> parts =
+    private static List<String> field(StructField field, List<CellValue> cells) {
+        List<CellValue> parts =
                 cells.stream().flatMap(cell -> cell.elements(field).stream()).toList();
         List<String> texts = of(field.dtype(), parts);
         int count = cells.isEmpty() ? 0 : parts.size() / cells.size();

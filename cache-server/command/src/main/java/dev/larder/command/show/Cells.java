@@ -68,9 +68,9 @@ public final class Cells {
     }
 
     /** Returns one element. */
-    Cell at(long... index) {
+    CellValue at(long... index) {
         int position = moved(geometry.offset(index));
-        return new Cell(dtype(), window.slice(position, dtype().itemSize()));
+        return new CellValue(dtype(), window.slice(position, dtype().itemSize()));
     }
 
     /** Returns one element as a number. */

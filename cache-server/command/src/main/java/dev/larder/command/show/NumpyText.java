@@ -38,7 +38,7 @@ final class NumpyText {
     static List<String> of(Cells cells, long firstRow, long rows) {
         NumpyText text = new NumpyText(cells, firstRow, rows);
         text.requireFew();
-        List<Cell> found = new ArrayList<>();
+        List<CellValue> found = new ArrayList<>();
         text.collect(new long[text.axes.size()], 0, found);
         text.texts = CellTexts.of(cells.dtype(), found);
         return text.axes.isEmpty()
@@ -72,7 +72,7 @@ final class NumpyText {
         }
     }
 
-    private void collect(long[] index, int axis, List<Cell> found) {
+    private void collect(long[] index, int axis, List<CellValue> found) {
         if (axis == index.length) {
             found.add(cells.at(index));
             return;

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * OpenCL functions for which JOCL starts a waiting thread or allocates at every call, named as in C and called with the handles of
- * JOCL's objects.
+ * OpenCL functions by their names in C, with the handles of JOCL's objects. JOCL's own methods for them start a thread that waits, or
+ * allocate at every call.
  */
 @SuppressWarnings("checkstyle:MethodName")
 final class LibOpenCl {

@@ -246,7 +246,7 @@ public final class SparkLaunch {
             return watch.waitsLongerThan(request.meeting()) ? "waits" : null;
         }
 
-        /** Returns the number of the start in which each node has reported its end, or -1 if there is none. */
+        /** Returns the number of the start that has ended on every node, or -1 if there is none. */
         private int complete() {
             Map<Integer, Long> counts = List.copyOf(ends.value()).stream()
                     .collect(Collectors.groupingBy(NodeEnd::attempt, Collectors.counting()));

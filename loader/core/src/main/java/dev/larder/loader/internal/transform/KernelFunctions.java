@@ -2,7 +2,7 @@ package dev.larder.loader.internal.transform;
 
 /** The functions shared by kernels: the work of {@link Half}, {@link Bfloat16} and {@link NumberBlock}, in OpenCL C that is valid C++. */
 final class KernelFunctions {
-    /** How a byte is divided by 255 with two products: 255 times the upper part is exact, the lower part corrects the rest. */
+    /** Divides a byte by 255 with two products: 255 times the upper part is exact, the lower part corrects the rest. */
     static final float UPPER_255TH = 0x1.01p-8f;
 
     static final float LOWER_255TH = 0x1.010102p-24f;

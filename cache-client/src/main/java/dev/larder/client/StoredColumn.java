@@ -12,7 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * A column of rows that are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
  * against the array's length before each read.
  */
-abstract sealed class StoredRows permits BytesColumn, RaggedColumn, StringsColumn {
+abstract sealed class StoredColumn permits BytesColumn, RaggedColumn, StringsColumn {
     /** The dataset of this column. */
     final Dataset dataset;
 
@@ -24,7 +24,7 @@ abstract sealed class StoredRows permits BytesColumn, RaggedColumn, StringsColum
     private final long elements;
     private final int itemSize;
 
-    StoredRows(Dataset dataset, String column, ColumnPart values, ColumnPart offsets) {
+    StoredColumn(Dataset dataset, String column, ColumnPart values, ColumnPart offsets) {
         this.dataset = dataset;
         this.column = column;
         this.values = Columns.part(dataset, column, values);

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  * @param dtype its type
  * @param bytes its bytes, from 0 to the capacity
  */
-record Cell(Dtype dtype, ByteBuffer bytes) {
+record CellValue(Dtype dtype, ByteBuffer bytes) {
     private static final int REPLACEMENT = 0xfffd;
 
     /** Returns an integer, boolean, date or span of time. A uint64 above {@code Long.MAX_VALUE} is negative. */
@@ -33,16 +33,16 @@ record Cell(Dtype dtype, ByteBuffer bytes) {
     }
 
     /** Returns the real part of a complex number. */
-    Cell real() {
+    CellValue real() {
         return half(0);
     }
 
     /** Returns the imaginary part of a complex number. */
-    Cell imaginary() {
+    CellValue imaginary() {
         return half(dtype.itemSize() / 2);
     }
 
-    private Cell half(int offset) {
+    private CellValue half(int offset) {
         Dtype part = Dtype.parse(dtype.descr().charAt(0) + "f" + dtype.itemSize() / 2);
         return part(part, offset);
     }
@@ -76,7 +76,7 @@ record Cell(Dtype dtype, ByteBuffer bytes) {
     }
 
     /** Returns the elements of a field of a structure, in C order. */
-    List<Cell> elements(StructField field) {
+    List<CellValue> elements(StructField field) {
         int count = field.subShape().stream().reduce(1, Math::multiplyExact);
         return IntStream.range(0, count)
                 .mapToObj(i ->
@@ -84,7 +84,7 @@ record Cell(Dtype dtype, ByteBuffer bytes) {
                 .toList();
     }
 
-    private Cell part(Dtype type, int offset) {
-        return new Cell(type, bytes.slice(offset, type.itemSize()));
+    private CellValue part(Dtype type, int offset) {
+        return new CellValue(type, bytes.slice(offset, type.itemSize()));
     }
 }
