@@ -5,11 +5,13 @@ import dev.larder.command.output.ByteWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -59,7 +61,8 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
         String message = unmatched(wrongUsage)
-                .or(() -> taken(wrongUsage, args))
+                .or(() -> unknownOption(wrongUsage, args))
+                .or(() -> separated(wrongUsage, args))
                 .orElseGet(() -> PLACE.matcher(
                                 String.valueOf(wrongUsage.getMessage()).strip())
                         .replaceFirst(""));
@@ -92,23 +95,45 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         : message);
     }
 
-    /** Returns the word that was taken for an option, if the name that is missing may be it. */
-    private static Optional<String> taken(ParameterException wrongUsage, String[] args) {
-        if (!(wrongUsage instanceof MissingParameterException)) {
-            return Optional.empty();
-        }
-        Map<String, OptionSpec> options =
-                wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+    /** Returns a message for the first unknown option: picocli first reports the value that follows it, or the name that it replaces. */
+    private static Optional<String> unknownOption(ParameterException wrongUsage, String[] args) {
+        CommandSpec spec = wrongUsage.getCommandLine().getCommandSpec();
+        Map<String, OptionSpec> options = spec.optionsMap();
+        List<String> words = List.of(args);
         OptionSpec before = null; // a word may be its value
-        for (String word : args) {
-            OptionSpec option = options.get(word.replaceFirst("=.*", ""));
+        for (String word : words.subList(words.indexOf(spec.name()) + 1, words.size())) {
+            if (word.equals("--")) {
+                break;
+            }
+            String name = word.replaceFirst("=.*", "");
+            OptionSpec option = options.get(name);
             boolean isValue = before != null && before.arity().max() > 0;
             if (word.startsWith("-") && word.length() > 1 && option == null && !isValue) {
-                return Optional.of("no such option: " + word + "; a name that begins with - stands after --");
+                boolean mayBeName = wrongUsage instanceof MissingParameterException;
+                return Optional.of("no such option: " + name
+                        + (mayBeName
+                                ? "; a name that begins with - stands after --"
+                                : question(NearNames.of(name, options.keySet()))));
             }
             before = word.contains("=") ? null : option;
         }
         return Optional.empty();
+    }
+
+    /** Returns a message for a name and a path that stand as two words. */
+    private static Optional<String> separated(ParameterException wrongUsage, String[] args) {
+        int at = Arrays.asList(args).indexOf(wrongUsage.getValue());
+        boolean isSource = wrongUsage.getArgSpec() != null
+                && Arrays.stream(wrongUsage.getArgSpec().converters()).anyMatch(SourceConverter.class::isInstance);
+        if (!isSource || at < 0 || at + 1 == args.length) {
+            return Optional.empty();
+        }
+        String name = args[at];
+        String path = args[at + 1];
+        boolean areTwoSources = name.contains(".") || path.contains("=") || path.startsWith("-");
+        return areTwoSources || name.contains("=") || Names.datasetObjection(name) != null
+                ? Optional.empty()
+                : Optional.of("a source is one word: " + name + "=" + SourceConverter.shown(path));
     }
 
     private static String question(List<String> near) {
