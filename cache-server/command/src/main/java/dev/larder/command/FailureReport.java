@@ -35,13 +35,6 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
 
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
 
-    private static final List<String> FIRST_COMMANDS = List.of(
-            "  larder serve --detach --load mine=/path/to/data   starts a daemon and loads a folder or a file",
-            "  larder ls                                         lists the arrays",
-            "  larder show mine/ARRAY                            shows values of one",
-            "  larder load more=/path/to/more                    loads another dataset",
-            "  larder stop                                       ends the daemon and removes its data");
-
     /** Picocli's words for the place of an argument, which the reason does not need. */
     private static final Pattern PLACE = Pattern.compile("^Invalid value for positional parameter at index [^:]*: ");
 
@@ -68,7 +61,8 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         .replaceFirst(""));
         err.println("larder: " + startLow(message) + "; see " + command + " --help");
         if (message.equals(NO_COMMAND)) {
-            FIRST_COMMANDS.forEach(err::println);
+            LarderCommand larder = (LarderCommand) commandLine.getCommandSpec().root().userObject();
+            FirstCommands.of(larder).forEach(err::println);
         }
         return ErrorCode.USAGE.number();
     }

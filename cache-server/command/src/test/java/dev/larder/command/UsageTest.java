@@ -70,14 +70,25 @@ class UsageTest {
     }
 
     @Test
-    void withoutAnyWordTheFirstCommandsAreShown() {
-        Answer answer = Answer.of();
+    void withoutAnyWordTheFirstCommandsAreShown(@TempDir Path store) {
+        Answer answer = Answer.of(store);
 
         assertThat(answer.code()).isEqualTo(2);
         assertThat(answer.err())
-                .startsWith("larder: no command given; see larder --help\n  larder serve --detach --load ");
+                .startsWith("larder: no command given; see larder --help\n  no daemon serves " + store
+                        + "\n  larder serve --detach --load ");
         assertThat(answer.err().lines().skip(1).flatMap(line -> CommandWords.complaints(line).stream()))
                 .isEmpty();
+    }
+
+    @Test
+    void withoutAnyWordAStoreThatCannotBeReadIsReported(@TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+
+        Answer answer = Answer.of(file.resolve("store"));
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.err()).startsWith("larder: no command given").contains("  larder doctor ");
     }
 
     @ParameterizedTest
