@@ -121,6 +121,19 @@ class ReloadTest {
     }
 
     @Test
+    void anotherSourceOfADatasetIsNamedBesideTheOneBefore(@TempDir Path elsewhere) {
+        Path other = ServedStore.writeInts(elsewhere.resolve("c.npy"), 1);
+
+        LoadRequest.Source source = new LoadRequest.Source("d", other.toString());
+        String message = served.control()
+                .load(new LoadRequest(List.of(source), LoadOptions.none(), 1), progress -> {})
+                .message();
+
+        assertThat(message)
+                .contains("d has another source: version=2 replaces=1 source=" + other + " before=" + sources + ";");
+    }
+
+    @Test
     void aFileOfAnotherInodeIsReadAlthoughSizeAndTimeAreTheSame() throws IOException {
         Path copy = Files.copy(a, sources.resolve("copy"));
         writeByte(copy, BETWEEN_SAMPLES);
