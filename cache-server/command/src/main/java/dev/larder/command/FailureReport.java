@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.output.ByteWriter;
+import dev.larder.command.output.FirstCommands;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -62,7 +63,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         err.println("larder: " + startLow(message) + "; see " + command + " --help");
         if (message.equals(NO_COMMAND)) {
             LarderCommand larder = (LarderCommand) commandLine.getCommandSpec().root().userObject();
-            FirstCommands.of(larder).forEach(err::println);
+            FirstCommands.of(larder::store).forEach(err::println);
         }
         return ErrorCode.USAGE.number();
     }
