@@ -126,7 +126,7 @@ public final class IndexDescriptor {
         }
     }
 
-    /** Computes the sum of a block of an index whose sums begin at this offset. */
+    /** Computes the sum of a block that is before the sums at this offset. */
     static int blockSum(ByteBuffer index, int block, int sumsOffset) {
         CRC32 sum = new CRC32();
         int start = block * BLOCK_LENGTH;
