@@ -172,7 +172,7 @@ public final class StagedSources implements AutoCloseable {
         return isElsewhere ? looks.getOrDefault(dataset, "") : "";
     }
 
-    /** Returns the same for a dataset whose sources are all on this machine. Lists them, and opens no file. */
+    /** Returns the same for a dataset that comes from this machine alone, otherwise an empty text. Lists its sources, and opens no file. */
     public String lookHere(String dataset) {
         StringBuilder looks = new StringBuilder();
         for (LoadRequest.Source source : requested) {

@@ -168,7 +168,7 @@ final class FileListing {
         try {
             return WITH_TIMES_OF_CHANGES.contains(Files.getFileStore(root).type());
         } catch (IOException e) {
-            return false; // as in a chroot whose root is no mount point
+            return false; // in a chroot, the root may be no mount point
         }
     }
 
