@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
@@ -94,6 +95,34 @@ class ReloadTest {
         assertThat(again.files()).isZero();
         assertThat(again.message()).contains("d is unchanged: version=1 digest=", "look unchanged");
         assertThat(version()).isEqualTo(1);
+    }
+
+    @Test
+    void oneChangedFileAmongThousandsIsFoundAlthoughTheTimeWasSetBack() throws IOException {
+        for (int i = 0; i < 2_000; i++) {
+            ServedStore.writeInts(sources.resolve("c" + i + ".npy"), i);
+        }
+        await().until(() -> load().message(), message -> message.contains("look unchanged"));
+        Path changed = sources.resolve("c1234.npy");
+        FileTime before = Files.getLastModifiedTime(changed);
+        writeByte(changed, Files.size(changed) - 4);
+        Files.setLastModifiedTime(changed, before);
+
+        assertThat(load().message()).contains("d has changed: version=3 replaces=2");
+
+        try (Larder larder = Larder.connect(served.root());
+                OwnedArrayView now = larder.open("d/c1234")) {
+            assertThat(now.getInt(0)).isEqualTo(1234 & ~0xff | 0xee);
+        }
+    }
+
+    @Test
+    void aFolderWithAFileOfNoKnownKindIsScannedAgainSoThatItIsNamed() throws IOException {
+        Files.writeString(sources.resolve("README"), "two arrays");
+
+        for (int round = 0; round < 3; round++) {
+            assertThat(load().message()).contains("look unchanged", "skipped 1 file of no known kind");
+        }
     }
 
     @Test
