@@ -104,6 +104,17 @@ public final class Dataset implements AutoCloseable {
         return version;
     }
 
+    /**
+     * Returns whether no newer version is published; true also if the dataset was evicted. Looks at the store each time, which takes
+     * microseconds and no daemon: ask between epochs, and open the dataset again to change to the newer version.
+     */
+    public boolean isNewest() {
+        synchronized (views) {
+            requireOpen();
+            return resources.lease.isNewest();
+        }
+    }
+
     /** Returns how long it took to open this, including the wait for a load. */
     public Duration openingTime() {
         return openingTime;
