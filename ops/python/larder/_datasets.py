@@ -80,10 +80,9 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     @property
     def is_newest(self) -> bool:
-        """Whether no newer version is published; true also if the dataset was evicted.
+        """True until a newer version is published, and also after an eviction.
 
-        Looks at the store each time, which takes microseconds and no daemon: ask between epochs, and open the dataset again to change to the newer
-        version.
+        Reads one link of the store each time, without the daemon. Call it between epochs, and open the dataset again to change to the newer version.
         """
         version = self._open()
         current = _current(version.store, version.name)

@@ -105,8 +105,8 @@ public final class Dataset implements AutoCloseable {
     }
 
     /**
-     * Returns whether no newer version is published; true also if the dataset was evicted. Looks at the store each time, which takes
-     * microseconds and no daemon: ask between epochs, and open the dataset again to change to the newer version.
+     * Returns true until a newer version is published, and also after an eviction. Reads one link of the store each time, without the
+     * daemon. Call it between epochs, and open the dataset again to change to the newer version.
      */
     public boolean isNewest() {
         synchronized (views) {
