@@ -164,7 +164,7 @@ final class FileListing {
      * such hash exists: if the file system may keep no times of changes, or a file is so recent that a later write could have the same
      * time.
      *
-     * @param settledNanos the age from which a write changes the time of a file; {@link #SETTLED_NANOS} except in tests
+     * @param settledNanos the age after which a write changes the time of a file; {@link #SETTLED_NANOS} except in tests
      */
     String look(long settledNanos) {
         boolean isCertain = isOnOneDevice
