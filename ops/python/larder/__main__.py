@@ -197,7 +197,8 @@ def _show_status(store=None, json=False):
     facts = {"store": found["store"], "pid": found["pid"], "version": found["version"],
              **{key: _size_text(found[key + "Bytes"]) for key in ("capacity", "used", "leased", "pinned", "retired")},
              "arrays": found["arrays"], "clients": found["clients"],
-             "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})", "uptime": _duration_text(found["uptimeMs"] / 1000)}
+             "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})",
+             "memory": found.get("memoryPolicy") or "default", "uptime": _duration_text(found["uptimeMs"] / 1000)}
     if found.get("statusPage"):
         facts["status page"] = f"{found['statusPage']}?token=TOKEN (TOKEN is in {os.path.join(found['store'], 'http.token')})"
     print("\n".join(f"{key:<11} {value}" for key, value in facts.items()))

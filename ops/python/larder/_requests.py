@@ -85,7 +85,7 @@ def _info(store, name):
 def _status_fields(status):
     fields = {key: status.get(key) for key in (
         "store", "pid", "version", "capacityBytes", "usedBytes", "leasedBytes", "pinnedBytes", "retiredBytes", "arrays", "clients", "hugePages",
-        "hugeBytes", "hugeRefusedBytes")}
+        "hugeBytes", "hugeRefusedBytes", "memoryPolicy")}
     return {**fields, "statusPage": status.get("statusPage") or None, "uptimeSeconds": status.get("uptimeMs", 0) // 1000}
 
 

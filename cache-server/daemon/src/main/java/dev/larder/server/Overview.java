@@ -126,6 +126,7 @@ public final class Overview {
                 store.hugePages(),
                 pages.hugeBytes(),
                 pages.refusedBytes(),
+                store.memoryPolicy().toString(),
                 Duration.ofNanos(System.nanoTime() - startNs),
                 statusPage);
     }

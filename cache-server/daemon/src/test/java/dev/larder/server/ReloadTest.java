@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
@@ -147,6 +148,35 @@ class ReloadTest {
                 assertThat(now.getInt(0)).isEqualTo(7);
             }
         }
+    }
+
+    @Test
+    void aDatasetIsTheNewestUntilAnotherVersionIsPublished() {
+        try (Larder larder = Larder.connect(served.root());
+                Dataset old = larder.dataset("d")) {
+            assertThat(old.isNewest()).isTrue();
+
+            ServedStore.writeInts(sources.resolve("b.npy"), 7, 8, 9);
+            Object unused = load();
+
+            assertThat(old.isNewest()).isFalse();
+            try (Dataset now = larder.dataset("d")) {
+                assertThat(now.isNewest()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void anotherSourceOfADatasetIsNamedBesideTheOneBefore(@TempDir Path elsewhere) {
+        Path other = ServedStore.writeInts(elsewhere.resolve("c.npy"), 1);
+
+        LoadRequest.Source source = new LoadRequest.Source("d", other.toString());
+        String message = served.control()
+                .load(new LoadRequest(List.of(source), LoadOptions.none(), 1), progress -> {})
+                .message();
+
+        assertThat(message)
+                .contains("d has another source: version=2 replaces=1 source=" + other + " before=" + sources + ";");
     }
 
     @Test

@@ -495,12 +495,25 @@ public final class LoadJob extends Ingest {
                 residency.publish(changed.stream().map(Loading::version).toList(), reservation)) {
             PublishedVersion replaced = previous.get(version.dataset());
             if (replaced != null) {
-                notes.add(version.dataset()
-                        + (replaced.digest().equals(version.digest()) ? " was loaded again" : " has changed")
-                        + ": version=" + version.version() + " replaces=" + replaced.version()
-                        + "; readers of the old one keep it");
+                notes.add(replacementNote(replaced, version));
             }
         }
         return changed.stream().map(Loading::candidate).toList();
+    }
+
+    private static String replacementNote(PublishedVersion replaced, PublishedVersion version) {
+        boolean isFromElsewhere = replaced.isSourced() && !replaced.origins().equals(version.origins());
+        String change = isFromElsewhere ? " has another source" : " has changed";
+        return version.dataset()
+                + (replaced.digest().equals(version.digest()) ? " was loaded again" : change)
+                + ": version=" + version.version() + " replaces=" + replaced.version()
+                + (isFromElsewhere ? " source=" + shown(version) + " before=" + shown(replaced) : "")
+                + "; readers of the old one keep it";
+    }
+
+    private static String shown(PublishedVersion version) {
+        return version.origins().stream()
+                .map(path -> new LoadRequest.Source(version.dataset(), path).visiblePath())
+                .collect(Collectors.joining(","));
     }
 }
