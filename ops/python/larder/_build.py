@@ -22,7 +22,7 @@ from ._results import _stored_forms
 from ._serve import _served
 from ._store import _current, _require_file_name, _stored_name, _user
 
-_ALIGNMENT = 4096  # of the format; pages may be longer
+_DATA_ALIGNMENT = 4096  # of the format; pages may be longer
 _DATA_BEHIND_PAGE = 192  # the alignment of the store: such files are published without a copy
 _COPIED_BELOW = 1 << 20
 _HEADER_ALIGNMENT = 64
@@ -255,8 +255,8 @@ def _header(array, copied_below=_COPIED_BELOW):
     if array.nbytes < copied_below:
         length = -(-(prefix + len(encoded) + 1) // _HEADER_ALIGNMENT) * _HEADER_ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
     else:
-        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _ALIGNMENT + 1
-        length = blocks * _ALIGNMENT + _DATA_BEHIND_PAGE - prefix
+        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _DATA_ALIGNMENT + 1
+        length = blocks * _DATA_ALIGNMENT + _DATA_BEHIND_PAGE - prefix
     if length > _LONGEST_NUMPY_HEADER:
         raise _bad_input(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
                                    characters=length, limit=_LONGEST_NUMPY_HEADER))
