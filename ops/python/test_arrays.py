@@ -365,6 +365,8 @@ class ArraysOfNumpyTest(StoreCase):
                 self.assertEqual((type(row), row.flags.writeable), (larder.Array, False))
                 np.testing.assert_array_equal(row, expected)
                 np.testing.assert_array_equal(pickle.loads(pickle.dumps(row)), expected)
+                self.assertIs(type(row.base), larder.Array)  # no object between a row and the whole
+        self.assertEqual([*x[:0]], [])
         self.assertEqual([*map(type, self.stored.i[0])], [np.int64] * 4)
         self.assertEqual([tuple(row) for row in self.stored.r], [(1, 2.5), (3, 4.5)])
         with self.assertRaises(TypeError):

@@ -67,7 +67,7 @@ class LookTest(MainCase):
                                           "mnist/x       |u1            (60000,28,28)\n"
                                           "scan/key      index          5 keys\n"
                                           "scan/feat     ragged <f4     1 row\n"))
-        self.assertEqual(self.calls, [("List", {"prefix": "", "includeRetired": False})])
+        self.assertEqual(self.calls, [("List", {"prefix": "", "includeRetired": False, "mostArrays": 20})])
 
     def test_ls_all_has_every_fact_and_datasets_that_are_only_known(self):
         self.daemon(List={"arrays": [ROW, KNOWN, {**KNOWN, "name": "left", "version": 3, "digest": "cd" * 32}]})
@@ -84,6 +84,15 @@ class LookTest(MainCase):
         _, out, err = self.run_main("ls")
         self.assertEqual(out.splitlines()[1:], ["many/     |u1    21 arrays", "scan/key  index  5 keys"])
         self.assertEqual(err, "larder: note: a name that ends in / is a dataset of many arrays; larder ls many/ lists them\n")
+
+    def test_a_dataset_whose_arrays_the_daemon_has_counted_is_the_same_line(self):
+        many = {**ROW, "name": "many/", "shape": [100_000]}
+        self.daemon(List={"arrays": [many, {**many, "name": "mixed/", "dtype": ""}, LABELS]})
+
+        _, out, err = self.run_main("ls")
+        self.assertEqual(out.splitlines()[1:], ["many/         |u1            100000 arrays", "mixed/        -              100000 arrays",
+                                                'mnist/labels  [["a","<i4"]]  (10,)'])
+        self.assertIn("larder ls many/ lists them", err)
 
     def test_patterns_mean_datasets_arrays_columns_and_levels(self):
         rows = [LABELS, ROW, {**ROW, "name": "mnist/deep/x"}, *KEYS, {**ROW, "name": "mnist/old", "state": "retired"}]

@@ -18,7 +18,7 @@ from ._command import _command
 from ._computed import _computed_rows, _is_rows_name
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
 from ._errors import LarderError, NotFound, _failure, _message
-from ._listing import (_brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
+from ._listing import (_FEW_LISTED, _brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
                        _without_slashes)
 from ._progress import _progress_text, _ProgressLine
 from ._requests import _array_fields, _info, _is_of_another, _list, _load, _load_call, _source_path, _status_fields, _totals
@@ -113,7 +113,7 @@ def _hand_over(words):
 def _ls(pattern=None, store=None, all=False, json=False):
     computed = _computed_rows(store)
     if pattern is None:
-        rows = _list(store, "", all)
+        rows = _list(store, "", all, 0 if all or json else _FEW_LISTED)
     else:
         computed = [row for row in computed if any(map(_matcher(pattern), (row["name"], row["lines"]["name"])))]
         rows = _matching(store, pattern, all, not computed)

@@ -72,8 +72,10 @@ def _totals(store):
     return answers[-1].get("status") or {}
 
 
-def _list(store, prefix, include_retired):
-    return _listed_rows(_called(store, "List", {"prefix": prefix, "includeRetired": bool(include_retired)}, within=_ANSWER_S), "arrays")
+def _list(store, prefix, include_retired, most_arrays=0):
+    """Return rows of arrays. With `most_arrays`, a version of more arrays is one row with a name that ends in a slash, unless it has columns."""
+    call = {"prefix": prefix, "includeRetired": bool(include_retired), **({"mostArrays": most_arrays} if most_arrays else {})}
+    return _listed_rows(_called(store, "List", call, within=_ANSWER_S), "arrays")
 
 
 def _info(store, name):
