@@ -104,6 +104,17 @@ public final class Dataset implements AutoCloseable {
         return version;
     }
 
+    /**
+     * Returns true until a newer version is published, and also after an eviction. Reads one link of the store each time, without the
+     * daemon. Call it between epochs, and open the dataset again to change to the newer version.
+     */
+    public boolean isNewest() {
+        synchronized (views) {
+            requireOpen();
+            return resources.lease.isNewest();
+        }
+    }
+
     /** Returns how long it took to open this, including the wait for a load. */
     public Duration openingTime() {
         return openingTime;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
@@ -145,6 +146,22 @@ class ReloadTest {
             assertThat(old.getInt(0)).isEqualTo(1);
             try (OwnedArrayView now = larder.open("d/b")) {
                 assertThat(now.getInt(0)).isEqualTo(7);
+            }
+        }
+    }
+
+    @Test
+    void aDatasetIsTheNewestUntilAnotherVersionIsPublished() {
+        try (Larder larder = Larder.connect(served.root());
+                Dataset old = larder.dataset("d")) {
+            assertThat(old.isNewest()).isTrue();
+
+            ServedStore.writeInts(sources.resolve("b.npy"), 7, 8, 9);
+            Object unused = load();
+
+            assertThat(old.isNewest()).isFalse();
+            try (Dataset now = larder.dataset("d")) {
+                assertThat(now.isNewest()).isTrue();
             }
         }
     }
