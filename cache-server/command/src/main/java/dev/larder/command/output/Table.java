@@ -42,7 +42,7 @@ public final class Table {
         return row(() -> copy);
     }
 
-    /** Adds a line whose cells are made on each use, because a hundred thousand of them would fill the heap. */
+    /** Adds a line. Makes its cells on each use, because those of a hundred thousand lines would fill the heap. */
     Table row(Supplier<List<String>> cells) {
         rows.add(cells);
         return this;

@@ -271,7 +271,7 @@ public final class LoadJob extends Ingest {
         return candidates;
     }
 
-    /** Returns the datasets to scan, without those whose sources look as they did when they were loaded. */
+    /** Returns the datasets to scan: all but the unchanged ones. */
     private Set<String> datasetsToScan(StagedSources sources) {
         Set<String> changed = new TreeSet<>(datasets());
         for (String dataset : datasets()) {
