@@ -14,13 +14,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Publishes one batch repeatedly to none, one, two and four processes that read every byte of it or a word of it, next to a plain copy of
- * the same bytes into as many buffers of this process. Prints a row of JSON for each.
+ * Publishes one batch repeatedly to none, one, two, four and eight processes that read every byte of it or a word of it, next to a plain
+ * copy of the same bytes into as many buffers of this process. Prints a row of JSON for each.
  */
 final class FanOutBenchmark {
     private static final int SLOTS = 8;
     private static final int TRIALS = 5;
-    private static final List<Integer> CONSUMERS = List.of(0, 1, 2, 4);
+    private static final List<Integer> CONSUMERS = List.of(0, 1, 2, 4, 8);
 
     private final Larder larder;
     private final Batch batch;
@@ -63,17 +63,17 @@ final class FanOutBenchmark {
         }
     }
 
-    private double copy() {
+    private Cost copy() {
         List<ByteBuffer> targets = new ArrayList<>();
         for (int i = 0; i < SLOTS; i++) {
             targets.add(ByteBuffer.allocateDirect((int) byteSize));
         }
-        return best(i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, (int) byteSize));
+        return best(List.of(), i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, (int) byteSize));
     }
 
-    private double publish(int consumers, String reads) throws IOException, InterruptedException {
+    private Cost publish(int consumers, String reads) throws IOException, InterruptedException {
         List<Process> processes = new ArrayList<>();
-        double best;
+        Cost best;
         try (BatchPublisher publisher = BatchPublisher.of(larder, BatchConsumer.ring(0))
                 .slots(SLOTS)
                 .consumers(consumers)
@@ -84,7 +84,7 @@ final class FanOutBenchmark {
             for (int i = 0; i < SLOTS; i++) {
                 publisher.publish(batch);
             }
-            best = best(i -> publisher.publish(batch));
+            best = best(processes, i -> publisher.publish(batch));
         }
         for (Process process : processes) {
             BenchProcess.requireEnd(process);
@@ -96,15 +96,21 @@ final class FanOutBenchmark {
         void run(long number);
     }
 
-    /** Returns the best time of some trials, in nanoseconds for each batch. */
-    private double best(Step step) {
-        double best = Double.MAX_VALUE;
+    /** The nanoseconds for each batch, and the processor time of all processes. */
+    private record Cost(double ns, double processorNs) {}
+
+    /** Returns the least times of some trials. */
+    private Cost best(List<Process> others, Step step) {
+        Cost best = new Cost(Double.MAX_VALUE, Double.MAX_VALUE);
         for (int trial = 0; trial < TRIALS; trial++) {
+            long processorNs = ProcessorClock.ns(others);
             long startNs = System.nanoTime();
             for (long i = 0; i < batches; i++) {
                 step.run(i);
             }
-            best = Math.min(best, (System.nanoTime() - startNs) / (double) batches);
+            double ns = (System.nanoTime() - startNs) / (double) batches;
+            processorNs = ProcessorClock.ns(others) - processorNs;
+            best = new Cost(Math.min(best.ns, ns), Math.min(best.processorNs, processorNs / (double) batches));
         }
         return best;
     }
@@ -116,10 +122,20 @@ final class FanOutBenchmark {
             int consumers,
             String reads,
             double microseconds,
+            double processorUs,
             double batchesPerSecond,
             double gigabytesPerSecond) {}
 
-    private void print(String what, int consumers, String reads, double ns) {
-        Rows.print(new Row(array, byteSize, what, consumers, reads, ns / 1000, 1e9 / ns, byteSize / ns));
+    private void print(String what, int consumers, String reads, Cost cost) {
+        Rows.print(new Row(
+                array,
+                byteSize,
+                what,
+                consumers,
+                reads,
+                cost.ns / 1000,
+                cost.processorNs / 1000,
+                1e9 / cost.ns,
+                byteSize / cost.ns));
     }
 }
