@@ -311,19 +311,19 @@ class _Source:
             raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
         self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
         self.row_bytes = array.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-        self._array = array.view(np.ndarray)
+        self.array = array.view(np.ndarray)
         self._takes = array.flags.c_contiguous and array.flags.aligned  # numpy's take would copy the whole array first for another byte order
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
-        self._heads = self._array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
+        self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
     def gather(self, rows, out):
         """Copy rows into an array of their shape."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
                 self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
-            self._array.take(rows, 0, out, "clip")  # the rows are valid; with a check numpy copies twice
+            self.array.take(rows, 0, out, "clip")  # the rows are valid; with a check numpy copies twice
         else:
-            out[...] = self._array[rows]
+            out[...] = self.array[rows]
 
 
 def _shown(rows):
