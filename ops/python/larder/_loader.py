@@ -394,9 +394,12 @@ class _Gatherer:
         batches = []
         for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
-            stop = min(start + size, samples)
+            stop, its_size, its_valid = start + size, size, size
+            if stop > valid:  # the last one, or one with samples that fill up
+                stop = min(stop, samples)
+                its_size, its_valid = max(0, stop - start), max(0, min(size, valid - start))
             parts = [(name, array[start:stop]) for name, array in arrays]
-            batches.append(self._batch(parts, number, max(0, stop - start), min(size, max(0, valid - start))))
+            batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
 
     def _gathered(self, rows, size):
@@ -445,7 +448,7 @@ class _Epoch:
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
-        self._number, self._lock, self._arrived = 0, threading.Lock(), {}
+        self._number, self._lock, self._arrived, self._is_open = 0, threading.Lock(), {}, True
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
         self._together, self._groups = loader._together, -(-plan.batches // loader._together)
         self._asked = min(self._groups, -(-loader._prefetch // self._together)) if threads else 0
@@ -473,14 +476,12 @@ class _Epoch:
                 self._plan.release()
                 self.close()
                 raise StopIteration
-            if not self._stop.alive:
+            if not self._is_open:
                 raise self._ended()
             group, place = divmod(number, self._together)
-            try:
+            batches = self._arrived.get(group, _ENDED_EARLY)[0]
+            if batches is None:
                 batches = self._await(group)
-            except Exception:  # not a Ctrl-C, after which the loop may continue
-                self.close()
-                raise
             if place == 0 and self._threads and self._asked < self._groups:
                 self._wanted.put(self._asked)
                 self._asked += 1
@@ -495,18 +496,22 @@ class _Epoch:
 
     def _await(self, group):
         """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
-        end = time.monotonic() + self._timeout
-        while group not in self._arrived:
-            if not self._threads:
-                self._arrived[group] = self._gather(group), None
-                break
-            made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
-            if made is None:
-                raise self._ended()
-            self._arrived[made] = batches, failure
-        batches, failure = self._arrived.get(group) or (None, self._ended())
-        if failure is not None:
-            raise failure
+        try:
+            end = time.monotonic() + self._timeout
+            while group not in self._arrived:
+                if not self._threads:
+                    self._arrived[group] = self._gather(group), None
+                    break
+                made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
+                if made is None:
+                    raise self._ended()
+                self._arrived[made] = batches, failure
+            batches, failure = self._arrived.get(group) or (None, self._ended())
+            if failure is not None:
+                raise failure
+        except Exception:  # not a Ctrl-C, after which the loop may continue
+            self.close()
+            raise
         return batches
 
     def _help(self):
@@ -538,6 +543,7 @@ class _Epoch:
                                     epoch=self._epoch, batch=self._number))
 
     def close(self):
+        self._is_open = False
         self._stop()
         self._arrived.clear()
 
