@@ -13,7 +13,7 @@ import numpy as np
 from ._arrays import Array, _whole
 from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _numbers_finder, _text_finder, _texts, _texts_finder
 from ._errors import _NAMES_SHOWN, LarderError, NotFound, _message, _near
-from ._store import _location, _trusted
+from ._store import _current, _location, _trusted
 from ._versions import _newest, _with_identity
 
 
@@ -77,6 +77,16 @@ class Dataset(collections.abc.Mapping[str, Any]):
     def digest(self) -> str:
         """The SHA-256 in hex that identifies the contents on any machine."""
         return self._open().digest
+
+    @property
+    def is_newest(self) -> bool:
+        """True until a newer version is published, and also after an eviction.
+
+        Reads one link of the store each time, without the daemon. Call it between epochs, and open the dataset again to change to the newer version.
+        """
+        version = self._open()
+        current = _current(version.store, version.name)
+        return current is None or (current == version.number and version.is_linked())
 
     @property
     def store(self) -> str:

@@ -121,6 +121,7 @@ public final class Overview {
                 store.hugePages(),
                 pages.hugeBytes(),
                 pages.refusedBytes(),
+                store.memoryPolicy().toString(),
                 Duration.ofNanos(System.nanoTime() - startNs),
                 statusPage);
     }
@@ -145,13 +146,13 @@ public final class Overview {
     }
 
     /** Returns the rows of arrays with a matching full name; see {@link Listing#rows}. */
-    public List<ArrayRow> arrays(Predicate<String> filter, boolean includeRetired) {
-        return listing.rows(filter, includeRetired);
+    List<ArrayRow> arrays(Listing.Selection selection, boolean includeRetired, int mostArrays) {
+        return listing.rows(selection, includeRetired, mostArrays);
     }
 
     /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
     public List<ArrayRow> arrays(String name) {
-        return Listing.withoutReloads(arrays(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
+        return Listing.withoutReloads(arrays(Listing.Selection.named(name), true, 0).stream()
                 .filter(row -> row.state() != ArrayRow.State.RETIRED)
                 .toList());
     }

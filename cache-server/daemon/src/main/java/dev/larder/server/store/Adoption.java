@@ -434,6 +434,7 @@ final class Adoption {
         IndexReader index;
         try {
             index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
+            index.requireWhole();
         } catch (IOException e) {
             throw damaged(folder, "no readable index", e);
         }

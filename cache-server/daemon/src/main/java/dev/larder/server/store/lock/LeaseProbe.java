@@ -6,11 +6,11 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /**
  * Finds out which processes lease a version. Versions are named by their folders. Tests the locks themselves and keeps no list.
@@ -115,13 +115,13 @@ public final class LeaseProbe {
      * that locks or unlocks a file.
      */
     Map<Path, List<Long>> holders(List<Path> versions) {
+        Map<Path, List<Long>> holders = new HashMap<>();
         List<Path> leased = versions.stream().filter(this::isLeased).toList();
         LockTable locks = leased.isEmpty() ? LockTable.empty() : LockTable.read();
-        return versions.stream()
-                .collect(Collectors.toMap(
-                        version -> version,
-                        version ->
-                                withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
+        versions.forEach(version -> holders.put(version, List.of()));
+        leased.forEach(version -> holders.put(
+                version, withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
+        return holders;
     }
 
     private <T> T withLease(Path version, Supplier<T> ifGone, IntFunction<T> use) {

@@ -67,6 +67,9 @@ public final class Manifest {
             GSON.toJson(source, SourceRecord.class, out);
         }
         out.write("],\n\"ttlMs\": " + version.provenance().ttlMs());
+        if (!version.provenance().look().isEmpty()) {
+            out.write(",\n\"look\": " + GSON.toJson(version.provenance().look()));
+        }
         out.write(",\n\"publisher\": " + GSON.toJson(version.provenance().publisher()) + "}\n");
     }
 
