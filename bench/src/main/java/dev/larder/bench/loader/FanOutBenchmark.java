@@ -68,7 +68,8 @@ final class FanOutBenchmark {
         for (int i = 0; i < SLOTS; i++) {
             targets.add(ByteBuffer.allocateDirect((int) byteSize));
         }
-        return best(List.of(), i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, (int) byteSize));
+        return best(
+                List.of(), i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, (int) byteSize));
     }
 
     private Cost publish(int consumers, String reads) throws IOException, InterruptedException {
