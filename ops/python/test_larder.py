@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import gc
 import glob
 import importlib.util
 import json
@@ -197,6 +198,19 @@ class DatasetTest(StoreCase):
         new = larder.dataset("d")
 
         self.assertEqual((old["x"][0], old.version, new["x"][0], new.version), (1, 1, 2, 2))
+        self.assertEqual((old.is_newest, new.is_newest), (False, True))
+
+    def test_a_dataset_is_the_newest_until_another_version_is_published(self):
+        self.publish()
+        opened = larder.dataset("d")
+        self.assertTrue(opened.is_newest)
+
+        os.remove(os.path.join(larder.dataset("d").store, "data", "d", "current"))  # as an eviction does
+
+        self.assertTrue(opened.is_newest)
+        opened.close()
+        with self.assertRaises(ValueError):
+            opened.is_newest  # noqa: B018
 
     def test_a_version_is_leased_until_the_dataset_is_closed(self):
         folder = self.publish()
@@ -328,8 +342,7 @@ class InPlaceTest(StoreCase):
             found = os.stat(path)
             contents["sources"].append({"array": array["name"], "path": path, "bytes": found.st_size,
                                         "modified": found.st_mtime_ns, "inode": found.st_ino, "sample": ""})
-        with open(manifest, "w") as file:
-            json.dump(contents, file)
+        make_store.write_manifest(folder, contents)
 
     def changed(self):
         return self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=d file=.*x.npy bytes=.* "
@@ -582,6 +595,10 @@ class StoreChoiceTest(unittest.TestCase):
         self.assertRegex(str(said[0].message), "a store is skipped: store=/dev/shm/larder-ada")
 
 
+def shown(row):
+    return (row.dtype, row.shape, row.flags.writeable, row.tolist()) if isinstance(row, np.ndarray) else row if isinstance(row, str) else (row.readonly, bytes(row))
+
+
 class ColumnsTest(StoreCase):
     def column(self, kind, parts, **more):
         self.publish(columns={"c": parts, **more})
@@ -684,6 +701,59 @@ class ColumnsTest(StoreCase):
             self.assertFalse(actual.flags.writeable)
             self.assertTrue(np.shares_memory(actual, ragged.values) or actual.size == 0)
         self.assertEqual(ragged.shapes.tolist(), [[2, 3], [0, 4], [5, 1]])
+
+    def test_loops_slices_and_picks_have_the_rows_of_single_look_ups(self):
+        seed = random.randrange(2**32)
+        rng, columns = random.Random(seed), room("_columns")
+        for _ in range(40):
+            count, alphabet = rng.randrange(60), rng.choice(["ab\0", "ab日ä😀", "a" * 200 + "é"])
+            texts = ["".join(rng.choices(alphabet, k=rng.randrange(12))) for _ in range(count)]
+            shapes = [[rng.randrange(4) for _ in range(rank)] for rank in [rng.randrange(1, 4)] for _ in range(count)]
+            ragged = [np.arange(np.prod(shape), dtype="<i2").reshape(shape) for shape in shapes] or [np.ones((2, 2))]
+            start, stop, step = rng.randrange(-70, 70), rng.randrange(-70, 70), rng.choice([1, None, 2, -1])
+            for kind, parts in ("strings", make_store.strings(texts)), ("bytes", make_store.raw_bytes([*map(str.encode, texts)])), ("ragged", make_store.ragged(ragged)):
+                column = self.column(kind, parts)
+                model = [*map(shown, (column[row] for row in range(len(column))))]
+                rows = rng.choices(range(-len(model), len(model)), k=9) if model else []
+                limits = {"_BLOCK_ROWS": rng.choice([1, 7, 512]), "_BLOCK_BYTES": rng.choice([0, 20, 1 << 18])}
+                with self.subTest(seed=seed, kind=kind, **limits), mock.patch.multiple(columns, **limits):
+                    self.assertEqual([*map(shown, column)], model)
+                    self.assertEqual([*map(shown, column[start:stop:step])], model[start:stop:step])
+                    self.assertEqual([*map(shown, column[rows])], [model[row] for row in rows])
+                    self.assertEqual([[*map(shown, some)] for some in column[[rows, rows]]], 2 * [[model[row] for row in rows]] if model else [[], []])
+
+    def test_a_damaged_row_ends_a_loop_where_it_is(self):
+        for texts in (["a", "", "\u0100", "c"], ["ä", "b", "\u0100", "c"]):
+            parts = make_store.strings(texts)
+            parts["strings_bytes"] = np.where(parts["strings_bytes"] == 0xc4, 0xff, parts["strings_bytes"]).astype(np.uint8)
+            rows = iter(self.column("strings", parts))
+            self.assertEqual([next(rows), next(rows)], texts[:2])
+            with self.assertRaisesRegex(UnicodeDecodeError, "'utf-8' codec can't decode byte 0xff in position 0"):
+                next(rows)
+        for shapes in [[2], [3], [4]], [[2], [3]]:
+            parts = make_store.ragged([np.arange(2), np.arange(3), np.arange(3)])
+            parts["ragged_shapes"] = np.array(shapes)
+            rows = iter(self.column("ragged", parts))
+            self.assertEqual([next(rows).tolist(), next(rows).tolist()], [[0, 1], [0, 1, 2]])
+            with self.assertRaises((ValueError, IndexError)):
+                next(rows)
+
+    def test_a_loop_continues_when_its_dataset_is_closed_and_holds_the_version(self):
+        folder = self.publish(columns={"s": make_store.strings(map(str, range(2000))), "r": make_store.ragged([np.arange(n % 5) for n in range(2000)]),
+                                       "b": make_store.raw_bytes([str(n).encode() for n in range(2000)])})
+        with larder.dataset("d") as d:
+            loops = [*map(iter, (d["s"], d["r"], d["b"]))]
+            for _ in range(1000):
+                text, array, data = map(next, loops)
+
+        rest = [*zip(*loops)]
+
+        self.assertEqual(([text for text, _, _ in rest], [len(array) for _, array, _ in rest]), ([*map(str, range(1000, 2000))], 200 * [0, 1, 2, 3, 4]))
+        self.assertEqual((bytes(rest[-1][2]), text, array.tolist(), bytes(data)), (b"1999", "999", [0, 1, 2, 3], b"999"))
+        self.assertTrue(self.is_leased(folder))
+        del d, loops, rest, array, data
+        gc.collect()
+        self.assertFalse(self.is_leased(folder))
 
     def test_raw_bytes_are_memoryviews_with_names(self):
         files = [b"\xff\xd8jpeg", b"", b"RIFF"]

@@ -45,6 +45,8 @@ class ShardTest(StoreCase):
         os.chmod(path, 0o600)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(manifest, file)
+        with open(os.path.join(os.path.dirname(path), "shard"), "w", encoding="ascii") as file:
+            file.write(f"{index}/2 {of}")
 
     def visited(self, rank, state=None):
         loader = larder.Loader("part", batch_size=10, shuffle=1, shard=(rank, 4))
@@ -115,6 +117,25 @@ class VectorsTest(StoreCase):
                 self.assertEqual(" ".join(made), batches)
                 if last:
                     self.assertEqual(text(loader.state_dict()), last)
+
+
+def swapped_one_by_one(rows, random, wide):
+    order = list(range(rows))
+    for row in range(rows):
+        other = int(random.randint(0, 2**64, 1, np.uint64)[0]) % (row + 1) if wide else row + int(random.randint(0, 2**32, 1, np.uint32)[0]) % (rows - row)
+        order[row], order[other] = order[other], order[row]
+    return order
+
+
+class OrderTest(unittest.TestCase):
+    def test_rows_that_are_swapped_together_are_those_swapped_one_by_one(self):
+        order, seed = room("_order"), random.randrange(2**32)
+        rng = random.Random(seed)
+        for _ in range(200):
+            rows, drawn, steps, wide = rng.randrange(400), rng.choice([1, 7, 100, 1 << 16]), rng.choice([1, 2, 50, 4096]), rng.random() < 0.5
+            with self.subTest(seed=seed, rows=rows, drawn=drawn, steps=steps, wide=wide), mock.patch.multiple(order, _DRAWN=drawn, _STEPS=steps):
+                together = order._swapped(rows, np.random.RandomState(seed), wide).tolist()
+                self.assertEqual(together, swapped_one_by_one(rows, np.random.RandomState(seed), wide))
 
 
 def text(state):

@@ -11,6 +11,9 @@ from ._memory import _Segment
 from ._versions import _map, _with_identity
 
 
+_item = np.ndarray.__getitem__  # looking it up takes as long as a part of the call
+
+
 class Array(np.memmap):
     """A read-only array in a store, or a view of one. Results computed from it are plain `numpy.ndarray` objects.
 
@@ -30,17 +33,20 @@ class Array(np.memmap):
     __array_finalize__ = np.ndarray.__array_finalize__  # numpy does not call it; np.memmap's own takes five times as long as a slice
 
     def __getitem__(self, index):
+        if type(index) is int:  # an element, or a view
+            return _item(self, index)
         if type(index) is np.ndarray or type(index) is list:  # a copy; as a plain array it owns its memory
             return _shared(self.view(np.ndarray)[index])  # a list of field names makes a view
-        result = np.ndarray.__getitem__(self, index)
+        result = _item(self, index)
         if type(result) is Array and type(result.base) is not Array:  # selected rows, which are copies
             result = result.view(np.ndarray)
             result.flags.writeable = True  # numpy 1 loses it
         return result
 
     def __iter__(self):
-        rows = iter(self.view(np.ndarray))
-        return rows if self.ndim == 1 else (row.view(Array) for row in rows)
+        if self.ndim > 1:
+            return map(_item.__get__(self), range(len(self)))
+        return iter(self.view(np.ndarray))
 
     def __setitem__(self, index, value):
         if self.flags.writeable:  # a copy that numpy returned as an Array

@@ -14,6 +14,7 @@ import numpy as np
 from ._errors import _message
 
 _INDEX_SHOWN = 100  # characters
+_BLOCK_ROWS, _BLOCK_BYTES = 1 << 9, 1 << 18  # a loop converts the offsets of as many rows together, and their texts if they are no longer
 
 
 def _picked(index, count, **owner):
@@ -63,6 +64,7 @@ class _Rows(_Column, collections.abc.Sequence[Any]):
     def __init__(self, owner, name, values, offsets):
         super().__init__(owner, name)
         self.values, self.offsets = values, offsets
+        self._offsets = offsets.view(np.ndarray)
         self._starts = memoryview(offsets)  # yields plain ints, in a third of the time that the array takes
         self._count = len(offsets) - 1
 
@@ -70,14 +72,32 @@ class _Rows(_Column, collections.abc.Sequence[Any]):
         return self._count
 
     def __getitem__(self, row: Any) -> Any:
-        if type(row) is not int or not 0 <= row < self._count:
-            row = _picked(row, self._count, dataset=self._version.name, column=self.name)
-            if type(row) is not int:
-                return [self[r] for r in row.tolist()]
-        return self._row(row, self._starts[row], self._starts[row + 1])
+        if type(row) is int and 0 <= row < self._count:
+            return self._row(row, self._starts[row], self._starts[row + 1])
+        if isinstance(row, slice):
+            start, stop, step = row.indices(self._count)
+            if step == 1:
+                return [*self._between(start, stop)]
+        rows = _picked(row, self._count, dataset=self._version.name, column=self.name)
+        return self[rows] if type(rows) is int else self._several(rows)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._row, range(self._count), self._starts, itertools.islice(self._starts, 1, None))
+        return self._between(0, self._count)
+
+    def _several(self, rows):
+        if rows.ndim > 1:
+            return [self[some] for some in rows.tolist()]
+        return [*map(self._row, rows.tolist(), self._offsets[rows].tolist(), self._offsets[rows + 1].tolist())]
+
+    def _between(self, start, stop):
+        """Yield rows. Their offsets are converted together, in less time than those of one row after the other."""
+        return itertools.chain.from_iterable(self._block(first, self._offsets[first:min(first + _BLOCK_ROWS, stop) + 1])
+                                             for first in range(start, stop, _BLOCK_ROWS))
+
+    def _block(self, first, offsets):
+        """Yield the rows between offsets. The row of the first offset has the number `first`."""
+        offsets = offsets.tolist()
+        return map(self._row, itertools.count(first), offsets, offsets[1:])
 
 
 class Strings(_Rows):
@@ -92,6 +112,18 @@ class Strings(_Rows):
     def _row(self, _, start, end):
         return str(self._bytes[start:end], "utf-8")
 
+    def _block(self, first, offsets):
+        begin, end = int(offsets.min()), int(offsets.max())
+        if begin < 0 or end - begin > _BLOCK_BYTES:
+            return super()._block(first, offsets)
+        offsets = (offsets - begin).tolist()
+        try:
+            text = str(self._bytes[begin:end], "ascii")
+        except UnicodeDecodeError:  # then characters and bytes differ in number
+            encoded = bytes(self._bytes[begin:end])
+            return (encoded[start:end].decode() for start, end in zip(offsets, offsets[1:]))
+        return (text[start:end] for start, end in zip(offsets, offsets[1:]))
+
 
 class Bytes(_Rows):
     """A column of raw bytes. ``column[row]`` is a read-only memoryview: hand it to a decoder, or to `bytes`."""
@@ -101,11 +133,15 @@ class Bytes(_Rows):
     def __init__(self, owner, name, values, offsets):
         super().__init__(owner, name, values, offsets)
         self._bytes = memoryview(values)
-        self.names = owner.strings(name + "/names") if name + "/names" in owner._version.columns else None
+        self.names = owner.strings(name + "/names") if owner._version.arrays.kind(name + "/names") else None
         """The names of the rows as a `Strings`, or None if they have none."""
 
     def _row(self, _, start, end):
         return self._bytes[start:end]
+
+    def _block(self, _, offsets):
+        values, offsets = self._bytes, offsets.tolist()
+        return (values[start:end] for start, end in zip(offsets, offsets[1:]))
 
 
 class Ragged(_Rows):
@@ -122,9 +158,21 @@ class Ragged(_Rows):
         self.dtype = values.dtype
         self._flat = values.view(np.ndarray)
         self._shapes = shapes.view(np.ndarray)
+        self._lengths = memoryview(shapes[:, 0]) if shapes.shape[1] == 1 else None
 
     def _row(self, row, start, end):
-        return self._flat[start:end].reshape(self._shapes[row].tolist())
+        found = self._flat[start:end]
+        if self._lengths is not None and self._lengths[row] == len(found):
+            return found
+        return found.reshape(self._shapes[row].tolist())
+
+    def _block(self, first, offsets):
+        values, shapes, starts = self._flat, self._shapes[first:first + len(offsets) - 1], offsets.tolist()
+        if self._lengths is None and len(shapes) == len(starts) - 1:
+            return (values[start:end].reshape(shape) for start, end, shape in zip(starts, starts[1:], shapes.tolist()))
+        if offsets.min() >= 0 and offsets.max() <= len(values) and np.array_equal(shapes, np.diff(offsets)[:, None]):
+            return (values[start:end] for start, end in zip(starts, starts[1:]))
+        return super()._block(first, offsets)
 
 
 class Index(_Column, collections.abc.Mapping[Any, int]):

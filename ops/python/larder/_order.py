@@ -11,8 +11,7 @@ from ._errors import LarderError, _message
 
 _WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from here on
 _MOST_SHUFFLED = 2**31 - 9  # as in Java
-_STEPS = 4096  # number of swaps made together
-_MARKS = 1 << 18
+_DRAWN, _STEPS, _FEWEST_STEPS = 1 << 16, 1 << 12, 1 << 8  # numbers of draws and of swaps that numpy makes together
 _MOST_WIDENED = 1 << 22  # up to this many rows the order has numpy's integer width: twice the memory, but no conversion per batch
 
 
@@ -50,47 +49,56 @@ def _shuffled(rows, seed):
 
 
 def _swapped(rows, random, wide):
-    """Swap each row with one drawn by the twister: a later one, or with `wide` draws of 64 bits an earlier one.
-
-    Swaps depend on each other only if they touch the same place. So numpy makes many together, and
-    the few conflicting ones follow one by one.
-    """
-    order, marks, start = np.arange(rows, dtype=np.uint32), np.zeros(_MARKS, np.uint16), 0
-    while start < rows:
-        choice = start if wide else rows - start
-        steps = np.arange(start, start + min(_STEPS, max(choice >> 4, 64), rows - start))
+    """Swap each row with one drawn by the twister: a later one, or with `wide` draws of 64 bits an earlier one."""
+    order = np.arange(rows, dtype=np.uint32)
+    for first in range(0, rows, _DRAWN):
+        end = min(first + _DRAWN, rows)
         if wide:
-            others = random.randint(0, 2**64, len(steps), np.uint64) % (steps + 1).astype(np.uint64)
+            others = random.randint(0, 2**64, end - first, np.uint64) % np.arange(first + 1, end + 1, dtype=np.uint64)
             others = others.astype(np.intp)
         else:
-            others = random.randint(0, 2**32, len(steps), np.uint32) % (rows - steps).astype(np.uint32)
-            others = others.astype(np.intp) + steps
-        _swap(order, start, others, marks)
-        start += len(steps)
+            others = random.randint(0, 2**32, end - first, np.uint32) % np.arange(rows - first, rows - end, -1, dtype=np.uint32)
+            others = others + np.arange(first, end)
+        start = first
+        while start < end:
+            choice = start if wide else rows - start
+            some = others[start - first:][:min(_STEPS, max(choice >> 4, _FEWEST_STEPS))]
+            _swap(order, start, some, wide)
+            start += len(some)
     return order
 
 
-def _swap(order, start, others, marks):
-    """Swap the rows from `start` on with the `others`, as if one after another."""
-    numbers = np.arange(len(others), dtype=np.uint16)
-    hashes = others & _MARKS - 1
-    marks[hashes] = numbers
-    last = marks[hashes]  # of two with the same hash, one finds the other here
-    meeting = np.zeros(len(others), bool)
-    doubled = np.flatnonzero(last != numbers)
-    meeting[doubled] = meeting[last[doubled]] = True
-    within = np.flatnonzero((others >= start) & (others < start + len(others)))
-    meeting[within] = meeting[others[within] - start] = True
-    own, drawn = order[start:start + len(others)], order[others]
-    meeting = np.flatnonzero(meeting)
-    places, mine = others[meeting].tolist(), (meeting + start).tolist()
-    values = dict(zip(places, drawn[meeting].tolist()))
-    values.update(zip(mine, own[meeting].tolist()))
-    for place, other in zip(mine, places):
-        values[place], values[other] = values[other], values[place]
-    order[others] = own
-    own[:] = drawn
-    order[np.fromiter(values, np.intp, len(values))] = np.fromiter(values.values(), order.dtype, len(values))
+def _swap(order, start, others, wide):
+    """Swap the rows from `start` on with the `others`, as if one after another.
+
+    All are swapped together as if no place occurred twice. Before that, the few swaps that share a place with another one get the
+    value that it would have left there.
+    """
+    block = slice(start, start + len(others))
+    own, drawn, numbers = order[block].copy(), order[others], np.arange(len(others), dtype=np.uint32)
+    order[others] = numbers  # of several swaps with one place, all find the last one there
+    last = order[others]
+    repeated = np.flatnonzero(last != numbers)[::-1]
+    successors, newest = [], {}
+    for step, end in zip(repeated.tolist(), last[repeated].tolist()):
+        successors.append(newest.get(end, end))
+        newest[end] = step
+    inside = np.flatnonzero(others >= start if wide else others < block.stop)
+    pairs = zip(inside.tolist(), (others[inside] - start).tolist())
+    if wide:  # a place in the block was swapped before its row is drawn
+        drawn[successors] = own[repeated]
+        succeeding = set(successors)
+        for step, place in pairs:
+            if place < step and step not in succeeding:
+                drawn[step] = drawn[place]
+        order[block] = drawn
+        order[others] = own
+    else:  # a place in the block gets a row before it is swapped
+        for step, place in pairs:
+            own[place] = own[step]
+        drawn[successors] = own[repeated]
+        order[others] = own
+        order[block] = drawn
 
 
 class _Plan:

@@ -83,17 +83,12 @@ class Records(_Rows):
         super().__init__(dataset, _PICKLES, column.values, column.offsets)
         self._bytes = memoryview(column.values)
 
-    def __getitem__(self, row: Any) -> Any:
-        if type(row) is not int or not 0 <= row < self._count:
-            return super().__getitem__(row)
-        try:  # without a call of _row, which takes a tenth of the time
-            return pickle.loads(self._bytes[self._starts[row]:self._starts[row + 1]])
+    def _row(self, row, start, end):
+        try:
+            return pickle.loads(self._bytes[start:end])
         except Exception as e:  # such as a class that this process cannot import
             _note(e, "a row cannot be read", records=self._version.name, row=row)
             raise
-
-    def _row(self, row, *_):
-        return self[row]
 
     def __reduce__(self):
         return Records, (self._open(self._version),)

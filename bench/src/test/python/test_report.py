@@ -28,7 +28,7 @@ TABLES = {
     "growth": ("| arrays | load, s |", "| processes that open at once |"),
     "collectives": ("| what | ranks |",),
     "handles": ("| | elements |", "| handing over between two processes |"),
-    "fan-out": ("| bytes of a batch | processes that read it |", "| read | batches/s | least |",),
+    "fan-out": ("| bytes of a batch | processes that read it |", "| bytes of a batch | read | batches/s | least |",),
     "one-copy": ("| N trainers |", "| N forked Python readers |"),
     "day": ("| from Enter to the first training step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |",
             "| eight Python runs at once, 3 epochs, 128 MiB, behind a server that sends 50 MB/s |", "| eight Python runs at once, 3 epochs, 128 MiB, in PNG files",

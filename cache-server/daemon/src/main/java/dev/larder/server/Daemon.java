@@ -178,7 +178,8 @@ public final class Daemon implements AutoCloseable {
                 store::pages,
                 () -> loads.running().isEmpty() && !memory.isShort(),
                 shutdown::isStopping,
-                PageCollapse.Pace.usual(config.collapses()),
+                PageCollapse.Pace.usual(config.collapses()
+                        && !store.memoryPolicy().isSpread()), // else all pages would meet on one node
                 threads.pages(),
                 onFailure);
     }

@@ -526,13 +526,6 @@ public final class Residency {
         return storedBytes(using);
     }
 
-    /** Returns the space of the leased versions, in bytes. */
-    public long leasedBytes() {
-        return storedBytes(all().stream()
-                .filter(version -> store.leases().isLeased(version.folder()))
-                .toList());
-    }
-
     /** Returns the space of the pinned versions, in bytes. */
     public long pinnedBytes() {
         return storedBytes(current().stream().filter(store::isPinned).toList());
