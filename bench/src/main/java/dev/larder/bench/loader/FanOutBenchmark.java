@@ -116,7 +116,10 @@ final class FanOutBenchmark {
         for (int i = 0; i < SLOTS; i++) {
             targets.add(ByteBuffer.allocateDirect(byteSize));
         }
-        return best(List.of(), batch, i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, byteSize));
+        return best(
+                List.of(),
+                batch,
+                i -> batch.array(0).buffer().getBytes(0, targets.get((int) (i % SLOTS)), 0, byteSize));
     }
 
     private Cost publish(Batch batch, int consumers, String reads) throws IOException, InterruptedException {
