@@ -459,6 +459,78 @@ class MemoryTest(StoreCase):
                 self.assertIs(np.ndarray(size, np.uint8, memory).base, segment)
                 self.assertTrue(memory.readonly)
 
+    def test_a_build_places_its_pages_as_the_daemon_does_unless_its_process_was_placed(self):
+        memory, build, seen = room("_memory"), room("_build"), []
+
+        def write(stream, array, inherited):
+            with contextlib.ExitStack() as changes:
+                if inherited:
+                    self.assertTrue(memory._set_policy(2, "0"))
+                    changes.callback(memory._set_policy, 0, "")
+                changes.enter_context(mock.patch.object(build, "_write_data", lambda *_: seen.append(thread_policy())))
+                changes.enter_context(contextlib.closing(build.Builder("d", self.store, mock.Mock(is_lost=False), "interleave:0")))._add({stream: array}, {})
+                seen.append(thread_policy())
+
+        if memory._policy_kind() or not memory._set_policy(0, ""):
+            self.skipTest("containers may forbid memory policies")
+        write("a", np.arange(5), inherited=False)
+        write("b", np.arange(5), inherited=True)
+        self.assertEqual(seen, ["interleave:0", "default", "bind:0", "bind:0"])
+
+    def test_pieces_that_become_huge_pages_take_the_nodes_in_turn(self):
+        for nodes in 1, 2, 3, 4, 5, 6, 8, 12, 16, 32:
+            found = [(piece * 512 + room("_memory")._first_page(piece << 21) // mmap.PAGESIZE) % nodes for piece in range(1000)]
+            self.assertEqual(found, [(found[0] + piece) % nodes for piece in range(1000)])
+
+
+@unittest.skipUnless(room("_memory")._libc, "needs ctypes")
+class PagesOf64KibTest(StoreCase):
+    """The pages of some kernels on Arm, whose huge pages have 512 MiB."""
+
+    def setUp(self):
+        super().setUp()
+        self.libc = StrictLibc(room("_memory")._libc, 64 << 10)
+        for change in (mock.patch.object(mmap, "PAGESIZE", 64 << 10), mock.patch.object(mmap, "ALLOCATIONGRANULARITY", 64 << 10),
+                       mock.patch.object(room("_memory"), "_libc", self.libc)):
+            change.start()
+            self.addCleanup(change.stop)
+
+    def test_files_are_built_and_mapped(self):
+        expected = {"large": np.random.default_rng(7).random(700_000), "small": np.arange(3)}
+        with contextlib.closing(room("_build").Builder("d", self.store, mock.Mock(is_lost=False))) as builder:
+            builder._add(expected, {})
+
+        for name, values in expected.items():
+            with self.subTest(name=name), open(os.path.join(self.store, name + ".npy"), "rb") as file:
+                memory = room("_memory")._map_file(file.fileno()).memory
+                same(self, np.load(file), values)
+                same(self, np.frombuffer(memory[-values.nbytes:], values.dtype), values)
+        self.assertEqual(np.load(os.path.join(self.store, "large.npy"), mmap_mode="r").offset, 4096 + 192)  # the format is the same
+        self.assertEqual(builder._bytes % (64 << 10), 0)
+        self.assertEqual((self.libc.mapped, self.libc.advised), (2, 0))  # no huge pages, which the kernel would only pretend to give
+
+
+class StrictLibc:
+    """Refuses addresses and offsets that a kernel with pages of this length refuses."""
+
+    def __init__(self, libc, page):
+        self.libc, self.page, self.mapped, self.advised = libc, page, 0, 0
+
+    def mmap(self, address, length, protection, flags, descriptor, offset):
+        assert not address % self.page and not offset % self.page, (address, offset)
+        self.mapped += 1
+        return self.libc.mmap(address, length, protection, flags, descriptor, offset)
+
+    def madvise(self, address, length, advice):
+        assert not address % self.page, address
+        self.advised += 1
+        return self.libc.madvise(address, length, advice)
+
+
+def thread_policy():
+    with open("/proc/thread-self/numa_maps") as lines:
+        return lines.readline().split()[1]
+
 
 def gives_huge_pages():
     """Tell whether the kernel puts files of a tmpfs on huge pages on request."""

@@ -198,6 +198,19 @@ class DatasetTest(StoreCase):
         new = larder.dataset("d")
 
         self.assertEqual((old["x"][0], old.version, new["x"][0], new.version), (1, 1, 2, 2))
+        self.assertEqual((old.is_newest, new.is_newest), (False, True))
+
+    def test_a_dataset_is_the_newest_until_another_version_is_published(self):
+        self.publish()
+        opened = larder.dataset("d")
+        self.assertTrue(opened.is_newest)
+
+        os.remove(os.path.join(larder.dataset("d").store, "data", "d", "current"))  # as an eviction does
+
+        self.assertTrue(opened.is_newest)
+        opened.close()
+        with self.assertRaises(ValueError):
+            opened.is_newest  # noqa: B018
 
     def test_a_version_is_leased_until_the_dataset_is_closed(self):
         folder = self.publish()
@@ -329,8 +342,7 @@ class InPlaceTest(StoreCase):
             found = os.stat(path)
             contents["sources"].append({"array": array["name"], "path": path, "bytes": found.st_size,
                                         "modified": found.st_mtime_ns, "inode": found.st_ino, "sample": ""})
-        with open(manifest, "w") as file:
-            json.dump(contents, file)
+        make_store.write_manifest(folder, contents)
 
     def changed(self):
         return self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=d file=.*x.npy bytes=.* "

@@ -27,7 +27,7 @@ RAGGED = [{**ROW, "name": "scan/feat/" + part, "part": "ragged_" + part, "shape"
 KNOWN = {**ROW, "name": "cold", "dtype": "", "shape": [], "bytes": 0, "version": 0, "digest": "", "state": "registered", "path": "", "offset": 0,
          "crc32c": "", "leases": 0}
 STATUS = {"store": "/s", "pid": 7, "version": "0.1.0", "capacityBytes": 1 << 30, "usedBytes": 1 << 20, "leasedBytes": 0, "pinnedBytes": 0, "retiredBytes": 0,
-          "arrays": 2, "clients": 1, "hugePages": "never", "hugeBytes": 1 << 20, "hugeRefusedBytes": 5 << 20, "uptimeMs": 200_400, "statusPage": ""}
+          "arrays": 2, "clients": 1, "hugePages": "never", "hugeBytes": 1 << 20, "hugeRefusedBytes": 5 << 20, "memoryPolicy": "interleave:0-1", "uptimeMs": 200_400, "statusPage": ""}
 
 
 class MainCase(TalkCase):
@@ -67,7 +67,7 @@ class LookTest(MainCase):
                                           "mnist/x       |u1            (60000,28,28)\n"
                                           "scan/key      index          5 keys\n"
                                           "scan/feat     ragged <f4     1 row\n"))
-        self.assertEqual(self.calls, [("List", {"prefix": "", "includeRetired": False})])
+        self.assertEqual(self.calls, [("List", {"prefix": "", "includeRetired": False, "mostArrays": 20})])
 
     def test_ls_all_has_every_fact_and_datasets_that_are_only_known(self):
         self.daemon(List={"arrays": [ROW, KNOWN, {**KNOWN, "name": "left", "version": 3, "digest": "cd" * 32}]})
@@ -84,6 +84,15 @@ class LookTest(MainCase):
         _, out, err = self.run_main("ls")
         self.assertEqual(out.splitlines()[1:], ["many/     |u1    21 arrays", "scan/key  index  5 keys"])
         self.assertEqual(err, "larder: note: a name that ends in / is a dataset of many arrays; larder ls many/ lists them\n")
+
+    def test_a_dataset_whose_arrays_the_daemon_has_counted_is_the_same_line(self):
+        many = {**ROW, "name": "many/", "shape": [100_000]}
+        self.daemon(List={"arrays": [many, {**many, "name": "mixed/", "dtype": ""}, LABELS]})
+
+        _, out, err = self.run_main("ls")
+        self.assertEqual(out.splitlines()[1:], ["many/         |u1            100000 arrays", "mixed/        -              100000 arrays",
+                                                'mnist/labels  [["a","<i4"]]  (10,)'])
+        self.assertIn("larder ls many/ lists them", err)
 
     def test_patterns_mean_datasets_arrays_columns_and_levels(self):
         rows = [LABELS, ROW, {**ROW, "name": "mnist/deep/x"}, *KEYS, {**ROW, "name": "mnist/old", "state": "retired"}]
@@ -105,7 +114,7 @@ class LookTest(MainCase):
         self.assertEqual((listed[0]["columnKind"], listed[1]["column"], listed[1]["columnKind"]), (None, "scan/key", "index"))
         self.assertEqual(json.loads(self.run_main("info", "mnist/labels", "--json")[1])["dtype"], [["a", "<i4"]])
         self.assertEqual(list(json.loads(self.run_main("status", "--json")[1])), (
-            "store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients hugePages hugeBytes hugeRefusedBytes statusPage "
+            "store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage "
             "uptimeSeconds feeds loads").split())
 
     def test_info_has_a_line_for_each_fact(self):
@@ -135,7 +144,7 @@ class LookTest(MainCase):
         self.daemon(Status={"status": STATUS}, Loads=lambda client, _: client.answer(loads=[{**load, "bytesDone": (1 << 20) * len(self.calls) // 2}]))
 
         _, out, _ = self.run_main("status")
-        self.assertIn("huge pages  1.0 MiB (mount: huge=never; 5.0 MiB refused by the kernel, asked again later)\nuptime      3 min 20 s\n\n", out)
+        self.assertIn("huge pages  1.0 MiB (mount: huge=never; 5.0 MiB refused by the kernel, asked again later)\nmemory      interleave:0-1\nuptime      3 min 20 s\n\n", out)
         self.assertRegex(out, "LOADING  PHASE +DONE +OF +% +PER SECOND +LEFT\na,b +loading +1.5 MiB  4.0 MiB  37 +[0-9.]+ [KM]iB +[0-9.]+ s\n$")
         loads = json.loads(self.run_main("status", "--json")[1])["loads"]
         self.assertEqual((loads[0]["datasets"], loads[0]["phase"], loads[0]["filesTotal"]), (["a", "b"], "loading", None))

@@ -18,7 +18,7 @@ from ._command import _command
 from ._computed import _computed_rows, _is_rows_name
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
 from ._errors import LarderError, NotFound, _failure, _message
-from ._listing import (_brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
+from ._listing import (_FEW_LISTED, _brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
                        _without_slashes)
 from ._progress import _progress_text, _ProgressLine
 from ._requests import _array_fields, _info, _is_of_another, _list, _load, _load_call, _source_path, _status_fields, _totals
@@ -113,7 +113,7 @@ def _hand_over(words):
 def _ls(pattern=None, store=None, all=False, json=False):
     computed = _computed_rows(store)
     if pattern is None:
-        rows = _list(store, "", all)
+        rows = _list(store, "", all, 0 if all or json else _FEW_LISTED)
     else:
         computed = [row for row in computed if any(map(_matcher(pattern), (row["name"], row["lines"]["name"])))]
         rows = _matching(store, pattern, all, not computed)
@@ -197,7 +197,8 @@ def _show_status(store=None, json=False):
     facts = {"store": found["store"], "pid": found["pid"], "version": found["version"],
              **{key: _size_text(found[key + "Bytes"]) for key in ("capacity", "used", "leased", "pinned", "retired")},
              "arrays": found["arrays"], "clients": found["clients"],
-             "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})", "uptime": _duration_text(found["uptimeMs"] / 1000)}
+             "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})",
+             "memory": found.get("memoryPolicy") or "default", "uptime": _duration_text(found["uptimeMs"] / 1000)}
     if found.get("statusPage"):
         facts["status page"] = f"{found['statusPage']}?token=TOKEN (TOKEN is in {os.path.join(found['store'], 'http.token')})"
     print("\n".join(f"{key:<11} {value}" for key, value in facts.items()))
@@ -280,7 +281,7 @@ def _wait(name, store=None, timeout="10m", json=False):
         raise _HandedOver from None
     with _Display("wait", json) as display:
         _await_daemon(store, min(seconds, _DAEMON_STARTS_S))
-        display.done(_await(store, _without_slashes(name), seconds, True, display))
+        display.done(_await(store, _without_slashes(name), seconds, True, display, was_connected=True))
 
 
 def _reload(name, store=None, json=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import threading
 import time
@@ -14,14 +15,14 @@ import numpy as np
 
 from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
 from ._errors import NoStore, Refused, RequestFailed, _bad_input, _message
-from ._memory import _reserve_huge
+from ._memory import _placed, _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
 from ._results import _stored_forms
 from ._serve import _served
-from ._store import _current, _require_file_name, _stored_name, _user
+from ._store import _current, _is_path, _require_file_name, _stored_name, _user
 
-_PAGE = 4096
+_DATA_ALIGNMENT = 4096  # of the format; pages may be longer
 _DATA_BEHIND_PAGE = 192  # the alignment of the store: such files are published without a copy
 _COPIED_BELOW = 1 << 20
 _HEADER_ALIGNMENT = 64
@@ -43,6 +44,9 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
     ...     dataset["x"] = np.zeros((1000, 16), "f4")
     ...     dataset["names"] = ["a", "b"]                 # texts, bytes and rows that differ in length become columns
     """
+    if store is not None and not _is_path(store):
+        raise TypeError(_message("create takes no data", "with larder.create(name) as dataset: dataset[array] = data; or larder.cache(name, lambda: data)",
+                                 dataset=name, type=type(store).__name__))
     builder = _begin(name, _served(store), timeout, True, _retention(pin, ttl))
     assert builder is not None  # also if it is resident
     return builder
@@ -51,8 +55,8 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
 class Builder:
     """A dataset that this process builds: see `create`. It belongs to this process: a forked child cannot use it."""
 
-    def __init__(self, name, folder, connection):
-        self.name, self._folder, self._connection = name, folder, connection
+    def __init__(self, name, folder, connection, memory_policy=""):
+        self.name, self._folder, self._connection, self._memory_policy = name, folder, connection, memory_policy
         self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
         self.is_gone = False  # with its daemon
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon creates the files
@@ -137,7 +141,7 @@ class Builder:
         self._require_new({name: _zeros(0)})
         header = _header(_zeros(0), copied_below=0)
         self._reserve(_whole_pages(len(header)))
-        with self._closed_by_failures(), self._new_file(name) as stream:
+        with self._closed_by_failures(), self._new_file(name) as stream, _placed(self._memory_policy):
             stream.write(header)
             file = _Stream(stream, self._reserve)
             result = write(file)
@@ -178,7 +182,7 @@ class Builder:
                     raise
 
     def _write(self, name, header, array):
-        with self._new_file(name) as stream:
+        with self._new_file(name) as stream, _placed(self._memory_policy):
             _reserve_huge(stream.fileno(), len(header) + array.nbytes)
             stream.write(header)
             _write_data(stream, array)
@@ -234,7 +238,7 @@ def _drop_build(name, arrays, connection):
 
 
 def _whole_pages(length):
-    return -(-length // _PAGE) * _PAGE
+    return -(-length // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
 def _zeros(count):
@@ -254,8 +258,8 @@ def _header(array, copied_below=_COPIED_BELOW):
     if array.nbytes < copied_below:
         length = -(-(prefix + len(encoded) + 1) // _HEADER_ALIGNMENT) * _HEADER_ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
     else:
-        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _PAGE + 1
-        length = blocks * _PAGE + _DATA_BEHIND_PAGE - prefix
+        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _DATA_ALIGNMENT + 1
+        length = blocks * _DATA_ALIGNMENT + _DATA_BEHIND_PAGE - prefix
     if length > _LONGEST_NUMPY_HEADER:
         raise _bad_input(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
                                    characters=length, limit=_LONGEST_NUMPY_HEADER))
@@ -303,7 +307,7 @@ def _begin(name, store, timeout, even_if_resident, retention=None, is_again=Fals
             connection.close()
             return None
         _require_usable(build["folder"])
-        return Builder(str(name), build["folder"], connection)
+        return Builder(str(name), build["folder"], connection, build.get("memoryPolicy") or "")
 
     with _ProgressLine() as line:
         return _persistently(store, timeout, attempt, line.note, is_again)

@@ -59,6 +59,11 @@ def _brief(lines):
             for line in (its if len(its) <= _FEW_LISTED else [_Line(name + "/", None, [row for one in its for row in one.arrays])])]
 
 
+def _is_counted(line):
+    """Return whether the daemon has counted the arrays of a dataset into one row."""
+    return len(line.arrays) == 1 and line.arrays[0]["name"].endswith("/")
+
+
 def _is_only_known(line):
     return not line.arrays[0]["dtype"] and line.arrays[0]["state"] == "registered"
 
@@ -66,6 +71,8 @@ def _is_only_known(line):
 def _type(line):
     if _is_only_known(line):
         return "-"
+    if _is_counted(line):
+        return line.arrays[0]["dtype"] or "-"
     if line.name.endswith("/"):
         types = {_type(one) for one in _lines_of(line.arrays)}
         return types.pop() if len(types) == 1 else "-"
@@ -77,6 +84,8 @@ def _type(line):
 def _extent(line):
     if _is_only_known(line):
         return "evicted" if line.arrays[0]["version"] else "registered"
+    if _is_counted(line):
+        return f"{line.arrays[0]['shape'][0]} arrays"
     if line.name.endswith("/"):
         all_lines = _lines_of(line.arrays)
         columns = sum(one.kind is not None for one in all_lines)

@@ -279,7 +279,8 @@ def _names(opened, arrays):
 
 def _array(opened, name):
     """Open an array to gather its rows. The error for a column contains the alternatives."""
-    if name in opened.columns and name not in opened._open().arrays:
+    arrays = opened._open().arrays
+    if name not in arrays and arrays.kind(name):
         raise NotFound(_message("no such array", "it is a column; " + _instead(opened, [name]), dataset=opened.name, version=opened.version,
                                 array=name))
     return opened._array(name)

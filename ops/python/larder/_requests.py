@@ -72,8 +72,10 @@ def _totals(store):
     return answers[-1].get("status") or {}
 
 
-def _list(store, prefix, include_retired):
-    return _listed_rows(_called(store, "List", {"prefix": prefix, "includeRetired": bool(include_retired)}, within=_ANSWER_S), "arrays")
+def _list(store, prefix, include_retired, most_arrays=0):
+    """Return rows of arrays. With `most_arrays`, a version of more arrays is one row with a name that ends in a slash, unless it has columns."""
+    call = {"prefix": prefix, "includeRetired": bool(include_retired), **({"mostArrays": most_arrays} if most_arrays else {})}
+    return _listed_rows(_called(store, "List", call, within=_ANSWER_S), "arrays")
 
 
 def _info(store, name):
@@ -83,7 +85,7 @@ def _info(store, name):
 def _status_fields(status):
     fields = {key: status.get(key) for key in (
         "store", "pid", "version", "capacityBytes", "usedBytes", "leasedBytes", "pinnedBytes", "retiredBytes", "arrays", "clients", "hugePages",
-        "hugeBytes", "hugeRefusedBytes")}
+        "hugeBytes", "hugeRefusedBytes", "memoryPolicy")}
     return {**fields, "statusPage": status.get("statusPage") or None, "uptimeSeconds": status.get("uptimeMs", 0) // 1000}
 
 

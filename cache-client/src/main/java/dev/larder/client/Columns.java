@@ -96,15 +96,24 @@ final class Columns {
                 .remedy(Remedy.reload(dataset.name()));
     }
 
-    private void requireKind(String name, Column.Kind expected) {
+    /** Returns the kind of a column: the preferred one if a column of this name has it. Returns null if there is no such column. */
+    Column.@Nullable Kind kindOf(String name, Column.@Nullable Kind preferred) {
         Column.Kind found = null;
         for (ColumnPart part : ColumnPart.values()) {
-            if (isFirst(part) && dataset.has(name, part)) {
+            if (isFirst(part) && has(name, part)) {
                 found = kind(part);
-                if (found == expected) {
-                    return;
+                if (found == preferred) {
+                    break;
                 }
             }
+        }
+        return found;
+    }
+
+    private void requireKind(String name, Column.Kind expected) {
+        Column.Kind found = kindOf(name, expected);
+        if (found == expected) {
+            return;
         }
         Failure failure = Failure.of(
                         found == null ? ErrorCode.NOT_FOUND : ErrorCode.BAD_INPUT,

@@ -68,9 +68,9 @@ public final class Dataset implements AutoCloseable {
         Resources resources = new Resources(posix, folder, lease);
         try {
             Path file = folder.resolve(StoreLayout.INDEX);
-            MappedMemory memory = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
+            SegmentFile stored = SegmentFile.inStore(StoreLayout.INDEX, indexByteSize(posix, lease, file));
+            MappedMemory memory = resources.map(stored);
             IndexReader index = new IndexReader(memory.buffer(0, memory.byteSize(), memory), file);
-            resources.readOutsideFiles(index);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
             resources.close();
@@ -102,6 +102,17 @@ public final class Dataset implements AutoCloseable {
     /** Returns the version number, a counter of this store. */
     public long version() {
         return version;
+    }
+
+    /**
+     * Returns true until a newer version is published, and also after an eviction. Reads one link of the store each time, without the
+     * daemon. Call it between epochs, and open the dataset again to change to the newer version.
+     */
+    public boolean isNewest() {
+        synchronized (views) {
+            requireOpen();
+            return resources.lease.isNewest();
+        }
     }
 
     /** Returns how long it took to open this, including the wait for a load. */
@@ -221,14 +232,15 @@ public final class Dataset implements AutoCloseable {
 
     /** Returns the number of rows of an array or a column. */
     long rowsOf(String name) {
-        Column column = columns().stream()
-                .filter(one -> one.name().equals(name))
-                .findFirst()
-                .orElse(null);
-        if (column == null) {
+        Column.Kind kind;
+        synchronized (views) {
+            requireOpen();
+            kind = columns.kindOf(name, null);
+        }
+        if (kind == null) {
             return array(name).rows();
         }
-        return switch (column.kind()) {
+        return switch (kind) {
             case STRINGS -> strings(name).rows();
             case RAGGED -> ragged(name).rows();
             case BYTES -> bytes(name).rows();
@@ -260,7 +272,7 @@ public final class Dataset implements AutoCloseable {
     }
 
     private MappedMemory map(ArrayEntry entry) {
-        return resources.map(entry.file(), index.segmentByteSizeOf(entry.name()));
+        return resources.map(index.segmentOf(entry.name()));
     }
 
     private ArrayEntry find(String array) {
@@ -294,7 +306,11 @@ public final class Dataset implements AutoCloseable {
     void requireSourcesUnchanged() {
         synchronized (views) {
             requireOpen();
-            resources.requireSourcesUnchanged();
+            for (int number = 0; number < index.segmentCount(); number++) {
+                if (SegmentFile.isOutside(index.segmentFile(number))) {
+                    SegmentFiles.requireUnchanged(resources.posix, index.segment(number));
+                }
+            }
         }
     }
 
@@ -349,7 +365,6 @@ public final class Dataset implements AutoCloseable {
         private final Path folder;
         private final Lease lease;
         private final Map<String, MappedMemory> mappings = new HashMap<>();
-        private final Map<String, SegmentFile> outside = new HashMap<>();
         private final List<RowsRegion> regions = new ArrayList<>();
         private boolean closed;
 
@@ -360,39 +375,18 @@ public final class Dataset implements AutoCloseable {
         }
 
         /** Maps a whole segment once for all its arrays. */
-        MappedMemory map(String file, long byteSize) {
+        MappedMemory map(SegmentFile segment) {
+            String file = segment.file();
             MappedMemory memory = mappings.get(file);
             if (memory == null) {
                 memory = SegmentFile.isOutside(file)
-                        ? SegmentFiles.mapOutside(posix, outside(file), byteSize)
-                        : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize);
+                        ? SegmentFiles.mapOutside(posix, segment)
+                        : SegmentFiles.map(posix, lease, folder.resolve(file), segment.byteSize());
                 mappings.put(file, memory);
             } else if (SegmentFile.isOutside(file)) {
-                SegmentFiles.requireUnchanged(
-                        posix, outside(file)); // it may have changed since the first view mapped it
+                SegmentFiles.requireUnchanged(posix, segment); // it may have changed since the first view mapped it
             }
             return memory;
-        }
-
-        /** Records the files outside the store that the index describes. */
-        void readOutsideFiles(IndexReader index) {
-            for (int segment = 0; segment < index.segmentCount(); segment++) {
-                if (SegmentFile.isOutside(index.segmentFile(segment))) {
-                    outside.put(index.segmentFile(segment), index.segment(segment));
-                }
-            }
-        }
-
-        private SegmentFile outside(String file) {
-            SegmentFile segment = outside.get(file);
-            if (segment == null) {
-                throw new IllegalStateException("index does not describe a file: file=" + file);
-            }
-            return segment;
-        }
-
-        void requireSourcesUnchanged() {
-            outside.values().forEach(source -> SegmentFiles.requireUnchanged(posix, source));
         }
 
         @Override

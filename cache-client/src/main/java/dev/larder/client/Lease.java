@@ -7,6 +7,8 @@ import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -109,6 +111,16 @@ final class Lease {
             }
         }
         return leased ? new Lease(posix, version, descriptor) : null;
+    }
+
+    /** Returns whether no version has replaced this one. */
+    boolean isNewest() {
+        try {
+            Path current = Files.readSymbolicLink(version.resolveSibling(StoreLayout.CURRENT));
+            return current.equals(version.getFileName()) && posix.status(descriptor).isLinked();
+        } catch (IOException e) { // nothing is published
+            return true;
+        }
     }
 
     /** Fails if the version's files were removed although they are leased, as happens when a daemon stops. */

@@ -33,11 +33,11 @@ final class SegmentFiles {
         }
     }
 
-    /** Maps the first {@code byteSize} bytes of a file outside the store. Fails if it is not the file that was loaded. */
-    static MappedMemory mapOutside(Posix posix, SegmentFile source, long byteSize) {
+    /** Maps a file outside the store. Fails if it is not the file that was loaded. */
+    static MappedMemory mapOutside(Posix posix, SegmentFile source) {
         int descriptor = openOutside(posix, source);
         try {
-            return MappedMemory.readOnly(posix, descriptor, byteSize);
+            return MappedMemory.readOnly(posix, descriptor, source.byteSize());
         } finally {
             posix.close(descriptor);
         }

@@ -37,8 +37,8 @@ final class BuildRoom {
     /** Corrects the space taken for a file. If pages are huge, even a short file occupies a whole one. */
     void note(long fileBytes, long storedBytes) {
         long expected = ByteSums.roundUp(fileBytes, unitBytes);
-        if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, PageSize.HUGE_BYTES)) {
-            unitBytes = PageSize.HUGE_BYTES;
+        if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, PageSize.hugeBytes())) {
+            unitBytes = PageSize.hugeBytes();
             takenBytes = ByteSums.add(takenBytes, storedBytes - expected);
         }
     }

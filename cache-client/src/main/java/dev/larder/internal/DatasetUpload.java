@@ -10,6 +10,7 @@ import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.posix.MemoryNodes;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Request;
@@ -110,7 +111,7 @@ public final class DatasetUpload implements AutoCloseable {
         if (isOurs) { // otherwise the daemon reserved the space with the file
             room.take(fileBytes);
         }
-        ArrayFile file = ArrayFile.create(posix, folder, array, header);
+        ArrayFile file = MemoryNodes.placed(turn.memoryPolicy(), () -> ArrayFile.create(posix, folder, array, header));
         room.note(fileBytes, file.storedBytes());
         files.put(array, file);
         return file;

@@ -4,7 +4,6 @@ import com.sun.jna.Library;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
-import com.sun.management.OperatingSystemMXBean;
 import dev.larder.bench.Rows;
 import dev.larder.client.BytesColumn;
 import dev.larder.client.Dataset;
@@ -13,7 +12,6 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transform;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,17 +89,13 @@ final class ImageBenchmark {
         /** Counts from the moment when both clocks were read. */
         static Rate of(long images, long beginNs, long beginProcessorNs) {
             double ns = System.nanoTime() - beginNs;
-            return new Rate(images * 1e9 / ns, (processorNs() - beginProcessorNs) / 1e6 / images);
+            return new Rate(images * 1e9 / ns, (ProcessorClock.ns() - beginProcessorNs) / 1e6 / images);
         }
-    }
-
-    private static long processorNs() {
-        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     /** Makes whole epochs. */
     private Rate loaded(Loader loader) {
-        long processor = processorNs();
+        long processor = ProcessorClock.ns();
         long begin = System.nanoTime();
         long count = 0;
         for (long epoch = 0; System.nanoTime() - begin < windowNs; epoch++) {
@@ -117,7 +111,7 @@ final class ImageBenchmark {
     private Rate decoded() throws InterruptedException {
         AtomicLong next = new AtomicLong();
         List<Thread> running = new ArrayList<>();
-        long processor = processorNs();
+        long processor = ProcessorClock.ns();
         long begin = System.nanoTime();
         for (int i = 0; i < threads; i++) {
             Thread thread = new Thread(() -> decode(next, begin));

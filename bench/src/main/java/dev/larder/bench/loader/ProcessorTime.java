@@ -1,7 +1,5 @@
 package dev.larder.bench.loader;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Scope;
@@ -12,9 +10,6 @@ import org.openjdk.jmh.annotations.State;
 @State(Scope.Thread)
 @AuxCounters(AuxCounters.Type.EVENTS)
 public class ProcessorTime {
-    private static final OperatingSystemMXBean SYSTEM =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-
     /** Batches that were read. */
     public long batches;
 
@@ -23,11 +18,11 @@ public class ProcessorTime {
     /** Begins to count. */
     @Setup(Level.Iteration)
     public void start() {
-        startNs = SYSTEM.getProcessCpuTime();
+        startNs = ProcessorClock.ns();
     }
 
     /** Returns the time so far. */
     public double processorUs() {
-        return (SYSTEM.getProcessCpuTime() - startNs) / 1e3;
+        return (ProcessorClock.ns() - startNs) / 1e3;
     }
 }

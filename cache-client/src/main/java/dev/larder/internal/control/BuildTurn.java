@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.posix.MemoryPolicy;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
@@ -17,6 +18,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The right to build a dataset, held for as long as a connection to the daemon is open. The caller closes it. If that is before
@@ -63,6 +65,11 @@ public final class BuildTurn implements AutoCloseable {
     /** Returns the folder to write {@code .npy} files into. */
     public String folder() {
         return build.folder();
+    }
+
+    /** Returns the daemon's policy for memory nodes. */
+    public MemoryPolicy memoryPolicy() {
+        return MemoryPolicy.parse(Objects.requireNonNullElse(build.memoryPolicy(), ""));
     }
 
     /**

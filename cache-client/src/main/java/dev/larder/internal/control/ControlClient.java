@@ -129,6 +129,11 @@ public final class ControlClient {
         return rows(new Request.ListArrays(prefix, includeRetired), ArrayRows.class, ArrayRows::arrays);
     }
 
+    /** Lists all arrays. A version with more than {@code mostArrays} is one row, {@link ArrayRow#isWholeVersion}, unless it has columns. */
+    public List<ArrayRow> list(int mostArrays) {
+        return rows(new Request.ListArrays("", false, mostArrays), ArrayRows.class, ArrayRows::arrays);
+    }
+
     /** Describes one array, or all arrays of one dataset; never empty. */
     public List<ArrayRow> info(String name) {
         return rows(new Request.Info(name), ArrayRows.class, ArrayRows::arrays);

@@ -1,6 +1,9 @@
 package dev.larder.internal.layout;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32;
+import java.util.zip.Checksum;
 
 /**
  * Specifies the {@code index} of a version: every array, found by name in O(1), read in place from a mapped file.
@@ -24,7 +27,7 @@ import java.nio.charset.StandardCharsets;
  *  +-----------------------------------+-----------------------------------+
  *  | segments offset                   | shapes offset                     |
  *  +-----------------------------------+-----------------+-----------------+
- *  | text offset                       | crc32c of file  | reserved        |
+ *  | text offset                       | crc32c of file  | sums offset     |
  *  +-----------------------------------+-----------------+-----------------+
  *
  *  slots     int32 each, a power of two of them, at least twice the arrays: 0 = free, else entry number + 1;
@@ -34,9 +37,13 @@ import java.nio.charset.StandardCharsets;
  *            write in nanoseconds since the epoch, and its inode, to detect a change; others have zeros
  *  shapes    int64 per dimension
  *  text      UTF-8 of names, dtypes and segment files
+ *  sums      int32 each, to the end of the file: the CRC-32 of each block of {@link #BLOCK_LENGTH} bytes before the sums
  * </pre>
  *
- * The checksum covers the whole file, with zeros in place of its own four bytes.
+ * A reader of a large index checks a block before it uses a byte of it, so that the time to open a dataset does not grow with its
+ * arrays. The CRC32C covers the whole file. It is four zeros in its own computation and in that of the first block. A sums offset of 0, as
+ * earlier builds wrote it, means that there are no sums: then a reader checks the whole file. The sums are CRC-32 and not
+ * CRC32C, because Python's library computes only that.
  */
 public final class IndexDescriptor {
     /** "LARDERIX" read as a little-endian integer. */
@@ -60,7 +67,11 @@ public final class IndexDescriptor {
     public static final int SHAPES_OFFSET_OFFSET = SEGMENTS_OFFSET_OFFSET + Long.BYTES;
     public static final int TEXT_OFFSET_OFFSET = SHAPES_OFFSET_OFFSET + Long.BYTES;
     public static final int CRC32C_OFFSET = TEXT_OFFSET_OFFSET + Long.BYTES;
-    public static final int HEADER_LENGTH = CRC32C_OFFSET + 2 * Integer.BYTES;
+    public static final int SUMS_OFFSET_OFFSET = CRC32C_OFFSET + Integer.BYTES;
+    public static final int HEADER_LENGTH = SUMS_OFFSET_OFFSET + Integer.BYTES;
+
+    /** The bytes that one of the sums covers; the last block before the sums may be shorter. */
+    public static final int BLOCK_LENGTH = 4096;
 
     public static final int ENTRY_HASH_OFFSET = 0;
     public static final int ENTRY_NAME_OFFSET = ENTRY_HASH_OFFSET + Long.BYTES;
@@ -96,6 +107,31 @@ public final class IndexDescriptor {
             hash = (hash ^ (b & 0xff)) * FNV_PRIME;
         }
         return hash ^ (hash >>> 32);
+    }
+
+    /** Returns the number of blocks before the sums. */
+    static int blocks(int sumsOffset) {
+        return sumsOffset / BLOCK_LENGTH + (sumsOffset % BLOCK_LENGTH == 0 ? 0 : 1);
+    }
+
+    /** Updates a checksum with a part of an index, as if {@link #CRC32C_OFFSET} held zeros. */
+    static void update(Checksum sum, ByteBuffer index, int start, int length) {
+        int end = start + length;
+        if (start <= CRC32C_OFFSET && end >= SUMS_OFFSET_OFFSET) {
+            sum.update(index.slice(start, CRC32C_OFFSET - start));
+            sum.update(new byte[Integer.BYTES]);
+            sum.update(index.slice(SUMS_OFFSET_OFFSET, end - SUMS_OFFSET_OFFSET));
+        } else {
+            sum.update(index.slice(start, length));
+        }
+    }
+
+    /** Computes the sum of a block that is before the sums at this offset. */
+    static int blockSum(ByteBuffer index, int block, int sumsOffset) {
+        CRC32 sum = new CRC32();
+        int start = block * BLOCK_LENGTH;
+        update(sum, index, start, Math.min(BLOCK_LENGTH, sumsOffset - start));
+        return (int) sum.getValue();
     }
 
     static byte[] utf8(String text) {

@@ -9,12 +9,20 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the index of a version in place, after one check of its checksum and its tables. Thread-safe. Owns no memory. */
+/**
+ * Reads the index of a version in place. Checks a small one at once, and of a large one each block before it uses a byte of it.
+ * Thread-safe. Owns no memory.
+ */
 public final class IndexReader {
+    /** An index of up to this length is checked as a whole when it is opened. */
+    private static final int SMALL_INDEX_BYTES = 16 * IndexDescriptor.BLOCK_LENGTH;
+
     private final ByteBuffer index;
     private final Object source;
     private final int arrayCount;
@@ -24,11 +32,17 @@ public final class IndexReader {
     private final int segments;
     private final int segmentCount;
 
-    /** The decoded file names by segment, so that all arrays of a pack share one String. Benign races fill it. */
-    private final @Nullable String[] segmentFiles;
+    /** The end of the part that has tables and text. */
+    private final int contentEnd;
+
+    /** Which blocks are checked; null if the whole index is. Benign races fill it. */
+    private final boolean @Nullable [] checkedBlocks;
+
+    /** The decoded file names by segment, so that all arrays of a pack share one String. */
+    private final Map<Integer, String> segmentFiles = new ConcurrentHashMap<>();
 
     /**
-     * Wraps the bytes of an index and checks magic, format version, length and checksum.
+     * Wraps the bytes of an index and checks magic, format version, length, header and tables.
      *
      * @param source the file, for messages
      */
@@ -36,6 +50,15 @@ public final class IndexReader {
         this.index = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         this.source = source;
         check(index, source);
+        int sums = index.getInt(IndexDescriptor.SUMS_OFFSET_OFFSET);
+        this.contentEnd = sums == 0 ? index.capacity() : sumsOffset(sums);
+        boolean isCheckedWhole = sums == 0 || index.capacity() <= SMALL_INDEX_BYTES;
+        this.checkedBlocks = isCheckedWhole ? null : new boolean[IndexDescriptor.blocks(sums)];
+        if (isCheckedWhole) {
+            requireWhole();
+        } else {
+            requireSound(0, IndexDescriptor.HEADER_LENGTH);
+        }
         this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
         int slotCount = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET);
         this.slotMask = slotCount - 1;
@@ -43,10 +66,18 @@ public final class IndexReader {
         this.slots = table(IndexDescriptor.SLOTS_OFFSET_OFFSET, slotCount, Integer.BYTES);
         this.entries = table(IndexDescriptor.ENTRIES_OFFSET_OFFSET, arrayCount, IndexDescriptor.ENTRY_LENGTH);
         this.segments = table(IndexDescriptor.SEGMENTS_OFFSET_OFFSET, segmentCount, IndexDescriptor.SEGMENT_LENGTH);
-        this.segmentFiles = new @Nullable String[segmentCount];
         if (Integer.bitCount(slotCount) != 1) {
             throw pointsOutside("slots", slotCount);
         }
+    }
+
+    /** Returns the offset of the sums. Fails unless they fill the end of the file. */
+    private int sumsOffset(int offset) {
+        if (offset < IndexDescriptor.HEADER_LENGTH
+                || offset + (long) IndexDescriptor.blocks(offset) * Integer.BYTES != index.capacity()) {
+            throw pointsOutside("sums", offset);
+        }
+        return offset;
     }
 
     /** Returns the offset of a table. Fails unless the whole table is inside the index. */
@@ -59,10 +90,41 @@ public final class IndexReader {
      * is honest.
      */
     private int inside(String part, long start, long length) {
-        if (start < 0 || length < 0 || length > index.capacity() - start) {
+        if (start < 0 || length < 0 || length > contentEnd - start) {
             throw pointsOutside(part, start);
         }
         return (int) start;
+    }
+
+    /** Returns the offset of an element of the index. Fails if a block that contains a byte of it is damaged. */
+    private int requireSound(int start, int length) {
+        if (checkedBlocks != null && length > 0) {
+            int last = (start + length - 1) / IndexDescriptor.BLOCK_LENGTH;
+            for (int block = start / IndexDescriptor.BLOCK_LENGTH; block <= last; block++) {
+                if (!checkedBlocks[block]) {
+                    int expected = index.getInt(contentEnd + block * Integer.BYTES);
+                    requireEqual("crc32", IndexDescriptor.blockSum(index, block, contentEnd), expected);
+                    checkedBlocks[block] = true;
+                }
+            }
+        }
+        return start;
+    }
+
+    /** Checks every byte, even those that are never used. */
+    public void requireWhole() {
+        CRC32C crc = new CRC32C();
+        IndexDescriptor.update(crc, index, 0, index.capacity());
+        requireEqual("crc32c", (int) crc.getValue(), index.getInt(IndexDescriptor.CRC32C_OFFSET));
+    }
+
+    private void requireEqual(String sum, int found, int expected) {
+        if (found != expected) {
+            throw damaged("index is damaged", source)
+                    .with(sum, Integer.toHexString(found))
+                    .with("expected", Integer.toHexString(expected))
+                    .remedy(reload(source));
+        }
     }
 
     private int numberBelow(String part, int number, int count) {
@@ -99,14 +161,6 @@ public final class IndexReader {
                     .with("expected", index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET))
                     .remedy(reload(source));
         }
-        int expected = index.getInt(IndexDescriptor.CRC32C_OFFSET);
-        int found = checksum(index);
-        if (found != expected) {
-            throw damaged("index is damaged", source)
-                    .with("crc32c", Integer.toHexString(found))
-                    .with("expected", Integer.toHexString(expected))
-                    .remedy(reload(source));
-        }
     }
 
     private static String reload(Object source) {
@@ -115,15 +169,6 @@ public final class IndexReader {
 
     private static Failure damaged(String problem, Object source) {
         return Failure.of(ErrorCode.CHECKSUM, problem).with("file", source);
-    }
-
-    private static int checksum(ByteBuffer index) {
-        CRC32C crc = new CRC32C();
-        crc.update(index.slice(0, IndexDescriptor.CRC32C_OFFSET));
-        crc.update(new byte[Integer.BYTES]);
-        int rest = IndexDescriptor.CRC32C_OFFSET + Integer.BYTES;
-        crc.update(index.slice(rest, index.capacity() - rest));
-        return (int) crc.getValue();
     }
 
     /** Returns the number of the version. */
@@ -159,13 +204,13 @@ public final class IndexReader {
         return entry < 0 ? null : read(entry);
     }
 
-    /** Returns the length of the segment with an array. Throws {@link IllegalArgumentException} if there is no such array. */
-    public long segmentByteSizeOf(String name) {
+    /** Returns the segment with an array. Throws {@link IllegalArgumentException} if there is no such array. */
+    public SegmentFile segmentOf(String name) {
         int entry = entryOf(name);
         if (entry < 0) {
             throw new IllegalArgumentException("no such array: " + name);
         }
-        return segmentByteSize(segmentOf(entry));
+        return segment(segmentOf(entry));
     }
 
     /** Returns the offset of an array's entry, or -1 if there is none. */
@@ -174,7 +219,7 @@ public final class IndexReader {
         long hash = IndexDescriptor.hash(utf8);
         int slot = (int) hash & slotMask;
         for (int probes = 0; probes <= slotMask; probes++) {
-            int number = index.getInt(slots + slot * Integer.BYTES);
+            int number = index.getInt(requireSound(slots + slot * Integer.BYTES, Integer.BYTES));
             if (number == 0) {
                 return -1;
             }
@@ -196,12 +241,7 @@ public final class IndexReader {
     /** Returns the file of a segment, relative to the version's folder. */
     public String segmentFile(int segment) {
         int at = segmentAt(segment);
-        String known = segmentFiles[segment];
-        if (known == null) {
-            known = text(at + IndexDescriptor.SEGMENT_FILE_OFFSET);
-            segmentFiles[segment] = known;
-        }
-        return known;
+        return segmentFiles.computeIfAbsent(segment, unknown -> text(at + IndexDescriptor.SEGMENT_FILE_OFFSET));
     }
 
     /** Returns the description of a segment. */
@@ -224,6 +264,7 @@ public final class IndexReader {
         int dimensions = index.getInt(entry + IndexDescriptor.ENTRY_DIMENSIONS_OFFSET);
         int shapeAt = inside(
                 "shape", index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET), (long) dimensions * Long.BYTES);
+        requireSound(shapeAt, dimensions * Long.BYTES);
         long[] shape = new long[dimensions];
         for (int i = 0; i < shape.length; i++) {
             shape[i] = index.getLong(shapeAt + i * Long.BYTES);
@@ -251,11 +292,12 @@ public final class IndexReader {
     }
 
     private int entryAt(int number) {
-        return entries + number * IndexDescriptor.ENTRY_LENGTH;
+        return requireSound(entries + number * IndexDescriptor.ENTRY_LENGTH, IndexDescriptor.ENTRY_LENGTH);
     }
 
     private int segmentAt(int segment) {
-        return segments + Objects.checkIndex(segment, segmentCount) * IndexDescriptor.SEGMENT_LENGTH;
+        int at = segments + Objects.checkIndex(segment, segmentCount) * IndexDescriptor.SEGMENT_LENGTH;
+        return requireSound(at, IndexDescriptor.SEGMENT_LENGTH);
     }
 
     private String text(int at) {
@@ -266,7 +308,7 @@ public final class IndexReader {
         int length = index.getInt(at + Integer.BYTES);
         int start = inside("text", index.getInt(at), length);
         byte[] bytes = new byte[length];
-        index.get(start, bytes);
+        index.get(requireSound(start, length), bytes);
         return bytes;
     }
 }

@@ -65,7 +65,9 @@ public final class IndexWriter {
         int shapes = segmentsAt + segments.size() * IndexDescriptor.SEGMENT_LENGTH;
         int dimensions = arrays.stream().mapToInt(array -> array.shape().length).sum();
         int text = shapes + dimensions * Long.BYTES;
-        long byteSize = (long) text + textLength;
+        int sums = aligned(Math.addExact(text, textLength));
+        int blocks = IndexDescriptor.blocks(sums);
+        long byteSize = sums + (long) blocks * Integer.BYTES;
         if (byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {
             throw Failure.of(ErrorCode.BAD_INPUT, "too many arrays for one dataset")
                     .with("arrays", arrays.size())
@@ -92,6 +94,10 @@ public final class IndexWriter {
         writeSegments(index, segmentsAt, text, segmentFiles);
         writeEntries(index, entries, shapes, text);
         writeSlots(index, slots, entries);
+        index.putInt(IndexDescriptor.SUMS_OFFSET_OFFSET, sums);
+        for (int block = 0; block < blocks; block++) {
+            index.putInt(sums + block * Integer.BYTES, IndexDescriptor.blockSum(index, block, sums));
+        }
         index.putInt(IndexDescriptor.CRC32C_OFFSET, checksum(index));
         return index.array();
     }

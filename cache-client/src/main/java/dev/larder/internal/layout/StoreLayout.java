@@ -1,6 +1,5 @@
 package dev.larder.internal.layout;
 
-import dev.larder.internal.posix.PageSize;
 import dev.larder.npy.NpyHeader;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -36,15 +35,18 @@ public record StoreLayout(Path root) {
     /** The longest path of a Unix-domain socket, in bytes. */
     public static final int SOCKET_PATH_LIMIT = 107;
 
+    /** The alignment that the format promises, for every page size. */
+    public static final int ALIGNMENT = 4096;
+
     /**
-     * The distance from the start of a page to the data of an array, in bytes. On AMD Zen, {@code rep movsb} slows down to a sixth if its
+     * The distance from a multiple of {@link #ALIGNMENT} to the data of an array, in bytes. On AMD Zen, {@code rep movsb} slows down to a sixth if its
      * target lies 1 to 63 bytes behind its source modulo 4096, and numpy's memory starts 16 bytes behind a page, torch's 64, Java's 0.
      * 192 avoids this for every row size that is a multiple of 128 (decision 59).
      */
     public static final int DATA_BEHIND_PAGE = 192;
 
     /** The offset of the data in a file with a header of less than a page, as nearly all arrays have. */
-    public static final int DATA_START = (int) PageSize.BYTES + DATA_BEHIND_PAGE;
+    public static final int DATA_START = ALIGNMENT + DATA_BEHIND_PAGE;
 
     /** Alignment of images and of arrays that share a segment, from its start: a cache line. */
     public static final int PACK_ALIGNMENT = 64;
@@ -63,17 +65,17 @@ public record StoreLayout(Path root) {
 
     /** Encodes the header of an array that has a file of its own. The limit of the buffer is the offset of the data. */
     public static ByteBuffer header(NpyHeader array) {
-        return array.encode((int) PageSize.BYTES, DATA_BEHIND_PAGE);
+        return array.encode(ALIGNMENT, DATA_BEHIND_PAGE);
     }
 
     /** Returns whether data that starts here in a file starts where {@link #header} puts it. */
     public static boolean isDataStart(long offset) {
-        return offset % PageSize.BYTES == DATA_BEHIND_PAGE;
+        return offset % ALIGNMENT == DATA_BEHIND_PAGE;
     }
 
     /** Returns the first offset from {@code end} on that is valid for rows. */
     public static long rowsStart(long end) {
-        return ByteSums.add(ByteSums.roundUp(end, PageSize.BYTES), DATA_BEHIND_PAGE);
+        return ByteSums.add(ByteSums.roundUp(end, ALIGNMENT), DATA_BEHIND_PAGE);
     }
 
     /** Returns the lock file of the daemon. */

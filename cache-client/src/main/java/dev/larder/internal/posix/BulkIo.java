@@ -2,7 +2,6 @@ package dev.larder.internal.posix;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.BitSet;
 
 /**
  * Reads and writes many bytes or many small files with few calls and no garbage, to fill a store.
@@ -78,15 +77,29 @@ public interface BulkIo {
     boolean collapse(long address, long byteSize);
 
     /**
-     * Allocates a 2 MiB piece of a writable mapping of a tmpfs file as one huge page. Only the first page is populated before,
+     * Allocates a 2 MiB piece of a writable mapping of a tmpfs file as one huge page. Only one of its pages is populated before,
      * so that the kernel does not allocate and zero the memory twice (decision 36).
      *
-     * @return false if the kernel does not provide a huge page; only the first page has memory then
+     * @return false if the kernel does not provide a huge page; only that page has memory then
      */
     default boolean populateHuge(long address) {
-        populate(address, PageSize.BYTES);
+        populate(address + firstPage(address), PageSize.BYTES);
         return collapse(address, PageSize.HUGE_BYTES);
     }
+
+    /**
+     * Returns the offset in a piece of the page to populate first. The kernel makes the piece huge on the node of that page, and interleaves
+     * pages by their number in the file: if each piece began with its first page, two or four nodes would never take turns. The number of
+     * this page, modulo {@value #NODES_IN_TURN} and so modulo most numbers of nodes, is that of its piece.
+     */
+    static long firstPage(long address) {
+        long piece = address / PageSize.HUGE_BYTES;
+        long pages = PageSize.HUGE_BYTES / PageSize.BYTES;
+        return Math.floorMod(piece * (1 - pages), Math.min(NODES_IN_TURN, pages)) * PageSize.BYTES;
+    }
+
+    /** Less than the pages of a piece, and a multiple of 1 to 6, 8, 10, 12, 15, 16, 20, 24, 30 and 32. */
+    long NODES_IN_TURN = 480;
 
     /** Returns whether a range inside a file has no memory yet. Moves the descriptor's position. */
     boolean isHole(int descriptor, long offset, long byteSize);
@@ -100,6 +113,9 @@ public interface BulkIo {
      */
     long addressOf(ByteBuffer direct);
 
-    /** Spreads later allocations of the calling thread over these memory nodes. Returns false if the kernel refuses. */
-    boolean interleaveOver(BitSet nodes);
+    /** Returns the policy for new pages of the calling thread; the default if the kernel has none. */
+    MemoryPolicy memoryPolicy();
+
+    /** Changes the policy for new pages of the calling thread, and of threads and processes that it starts. Returns false if the kernel refuses. */
+    boolean setMemoryPolicy(MemoryPolicy policy);
 }

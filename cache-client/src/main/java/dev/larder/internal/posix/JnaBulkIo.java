@@ -7,6 +7,7 @@ import dev.larder.internal.error.Failure;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Objects;
 
@@ -16,6 +17,9 @@ final class JnaBulkIo implements BulkIo {
     private static final int EAGAIN = 11;
     private static final int EFAULT = 14;
     private static final int COLLAPSE_ATTEMPTS = 3;
+
+    /** The most nodes that a kernel can have. */
+    private static final int MOST_NODES = 1024;
 
     private final boolean canPopulate;
 
@@ -34,7 +38,7 @@ final class JnaBulkIo implements BulkIo {
     }
 
     private static boolean probePopulate() {
-        long byteSize = 16L * PageSize.BYTES; // at least one page, for any page size
+        long byteSize = PageSize.BYTES;
         int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS;
         long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
         if (address == LibC.MAP_FAILED) {
@@ -189,6 +193,9 @@ final class JnaBulkIo implements BulkIo {
 
     @Override
     public boolean collapse(long address, long byteSize) {
+        if (PageSize.hugeBytes() != PageSize.HUGE_BYTES) {
+            return false; // the kernel would ignore ranges that are shorter than its huge pages, and report success
+        }
         for (int attempt = 1; LibC.madvise(address, byteSize, LibC.MADV_COLLAPSE) < 0; attempt++) {
             int errno = Native.getLastError();
             boolean mayPass = errno == EAGAIN || errno == EINTR; // a page was locked, or a signal arrived
@@ -217,19 +224,27 @@ final class JnaBulkIo implements BulkIo {
     }
 
     @Override
-    public boolean interleaveOver(BitSet nodes) {
-        long[] mask = nodes.toLongArray();
-        long number = setMempolicyNumber();
-        // The kernel reads one bit less than this number.
-        return number >= 0
-                && mask.length > 0
-                && LibC.syscall(number, LibC.MPOL_INTERLEAVE, mask, mask.length * (long) Long.SIZE + 1) == 0;
+    public MemoryPolicy memoryPolicy() {
+        int[] mode = {0};
+        long[] nodes = new long[MOST_NODES / Long.SIZE];
+        long number = memoryPolicyCall(LibC.SYS_GET_MEMPOLICY, LibC.SYS_GET_MEMPOLICY_ARM);
+        return number >= 0 && LibC.syscall(number, mode, nodes, MOST_NODES + 1, 0, 0) == 0
+                ? new MemoryPolicy(mode[0], BitSet.valueOf(nodes))
+                : MemoryPolicy.DEFAULT;
     }
 
-    private static long setMempolicyNumber() {
+    /** Passes one bit more than there are: the kernel reads one less. */
+    @Override
+    public boolean setMemoryPolicy(MemoryPolicy policy) {
+        long[] nodes = Arrays.copyOf(policy.nodes().toLongArray(), MOST_NODES / Long.SIZE);
+        long number = memoryPolicyCall(LibC.SYS_SET_MEMPOLICY, LibC.SYS_SET_MEMPOLICY_ARM);
+        return number >= 0 && LibC.syscall(number, policy.mode(), nodes, MOST_NODES + 1) == 0;
+    }
+
+    private static long memoryPolicyCall(long numberOnIntel, long numberOnArm) {
         return switch (System.getProperty("os.arch", "")) {
-            case "amd64", "x86_64" -> 238;
-            case "aarch64" -> 237;
+            case "amd64", "x86_64" -> numberOnIntel;
+            case "aarch64" -> numberOnArm;
             default -> -1;
         };
     }

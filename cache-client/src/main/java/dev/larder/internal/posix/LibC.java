@@ -39,9 +39,13 @@ final class LibC {
 
     static final int SEEK_DATA = 3;
 
-    static final long MPOL_INTERLEAVE = 3;
+    static final long SYS_SET_MEMPOLICY = 238;
+    static final long SYS_SET_MEMPOLICY_ARM = 237;
+    static final long SYS_GET_MEMPOLICY = 239;
+    static final long SYS_GET_MEMPOLICY_ARM = 236;
 
     static final int AT_FDCWD = -100;
+    static final int AT_SYMLINK_NOFOLLOW = 0x100;
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
@@ -123,6 +127,8 @@ final class LibC {
     static native long pwrite(int descriptor, long address, long length, long offset);
 
     static native long syscall(long number, long mode, long[] mask, long maskBits);
+
+    static native long syscall(long number, int[] mode, long[] mask, long maskBits, long address, long flags);
 
     static native long syscall(
             long number, long address, long operation, long value, long timeout, long address2, long value3);

@@ -27,6 +27,15 @@ public final class RawMemory {
 
     private RawMemory() {}
 
+    /** Returns the length of a page of this kernel, in bytes. */
+    static int pageSize() {
+        try {
+            return (int) handle("pageSize", int.class).invokeExact();
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
     /** Returns the byte at an address. */
     public static byte getByte(long address) {
         try {

@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes one array, as in the output of {@code larder info}.
+ * Describes one array, as in the output of {@code larder info}, or all arrays of a version.
  *
  * @param name dataset and array, separated by a slash
  * @param dtype numpy's {@code descr}: the bare string, or for structured types its list as JSON
@@ -49,6 +49,14 @@ public record ArrayRow(
         shape = List.copyOf(shape);
         source = MessageText.cut(source, MAX_SOURCE_BYTES);
         part = Objects.requireNonNullElse(part, ColumnPart.NONE);
+    }
+
+    /**
+     * Returns whether this describes all arrays of a version: the name ends with the slash, the shape is their number, {@code bytes} their
+     * sum, and the dtype is empty unless they share it.
+     */
+    public boolean isWholeVersion() {
+        return name.endsWith("/");
     }
 
     /** Returns the text of a type for a row. A type with too long a text becomes bytes of the same length. */

@@ -1,6 +1,8 @@
 package dev.larder.internal.protocol;
 
+import dev.larder.message.OptionalField;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Totals of a store and its daemon.
@@ -9,6 +11,7 @@ import java.time.Duration;
  * @param hugePages the {@code huge=} option of the mount
  * @param hugeBytes bytes of all versions on huge pages, whatever that option is
  * @param hugeRefusedBytes bytes for which the kernel refused huge pages at the last request
+ * @param memoryPolicy its policy for memory nodes, such as {@code interleave:0-1}; null from earlier daemons
  * @param statusPage the address of the status page, without its token; empty if there is none
  */
 public record DaemonStatus(
@@ -25,6 +28,7 @@ public record DaemonStatus(
         String hugePages,
         long hugeBytes,
         long hugeRefusedBytes,
+        @OptionalField @Nullable String memoryPolicy,
         Duration uptime,
         String statusPage)
         implements Response {}

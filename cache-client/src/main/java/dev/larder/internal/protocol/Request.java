@@ -153,12 +153,22 @@ public sealed interface Request
     /** Publishes the build of this connection. No file of it may still be open for writing. */
     record Publish() implements Request {}
 
-    /** Lists the arrays whose full name starts with the prefix; the empty prefix means all. */
+    /**
+     * Lists the arrays whose full name starts with the prefix; the empty prefix means all.
+     *
+     * @param mostArrays a version with more arrays is one row, {@link ArrayRow#isWholeVersion}, unless it has columns; 0 for no limit
+     */
     record ListArrays(
-            @OptionalField String prefix, @OptionalField boolean includeRetired) implements Request {
+            @OptionalField String prefix, @OptionalField boolean includeRetired, @OptionalField int mostArrays)
+            implements Request {
         /** Replaces absent values by their defaults. */
         public ListArrays {
             prefix = Objects.requireNonNullElse(prefix, "");
+        }
+
+        /** Requests a row for each array. */
+        public ListArrays(String prefix, boolean includeRetired) {
+            this(prefix, includeRetired, 0);
         }
     }
 

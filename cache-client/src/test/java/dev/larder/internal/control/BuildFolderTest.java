@@ -30,7 +30,7 @@ class BuildFolderTest {
     }
 
     private void assertRefused(String folder, ErrorCode code, String message) throws Exception {
-        try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(new Build(folder));
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(new Build(folder, null));
                 Larder larder = Larder.connect(store)) {
             assertThatThrownBy(() -> larder.build("x").close())
                     .isInstanceOfSatisfying(

@@ -225,8 +225,9 @@ class ControlClientTest {
     void aBuilderKeepsItsTurnWhileTheDaemonIsSilent() throws Exception {
         Request.Create request = new Request.Create("x", Duration.ofMinutes(1), 0, false);
 
-        try (ScriptedDaemon daemon =
-                        new ScriptedDaemon(store).answer(new Build("/folder")).answer(Done.NOTHING);
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store)
+                        .answer(new Build("/folder", null))
+                        .answer(Done.NOTHING);
                 BuildTurn turn = ControlClient.at(store)
                         .patientFor(Duration.ofMillis(500))
                         .create(request, progress -> {})
@@ -243,8 +244,9 @@ class ControlClientTest {
     void noAnswerIsTakenForThatOfALaterCall() throws Exception {
         Request.Create request = new Request.Create("x", Duration.ofMinutes(1), 0, false);
 
-        try (ScriptedDaemon daemon =
-                        new ScriptedDaemon(store).answer(new Build("/folder")).answer();
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store)
+                        .answer(new Build("/folder", null))
+                        .answer();
                 BuildTurn turn = ControlClient.at(store)
                         .patientFor(SHORT)
                         .create(request, progress -> {})

@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.zip.CRC32C;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** An index with the right checksum and wrong numbers: it is refused, and nothing else happens. */
@@ -28,27 +28,37 @@ class HostileIndexTest {
                 List.of(entry("a", 3, 4), entry("folder/b"), entry("c", 0)), Map.of("pack-0000", 8192L), 3, 0);
         int refused = 0;
         for (int round = 0; round < ROUNDS.count(); round++) {
-            refused += isRefused(spoil(good.clone())) ? 1 : 0;
+            refused += isRefused(spoil(good.clone(), good.length)) ? 1 : 0;
         }
         System.out.println(ROUNDS + " refused=" + refused);
         assertThat(refused).isGreaterThan(ROUNDS.count() / 10);
+    }
+
+    @Test
+    void wrongNumbersInTheHeaderOfALargeIndexAreRefusedWhateverTheyAre() {
+        List<ArrayEntry> arrays =
+                IntStream.range(0, 600).mapToObj(i -> entry("a" + i, i)).toList();
+        byte[] good = IndexWriter.write(arrays, Map.of("pack-0000", 8192L), 3, 0);
+        int refused = 0;
+        for (int round = 0; round < ROUNDS.count() / 100; round++) {
+            refused += isRefused(spoil(good.clone(), IndexDescriptor.HEADER_LENGTH)) ? 1 : 0;
+        }
+
+        assertThat(refused).isGreaterThan(ROUNDS.count() / 1000);
     }
 
     private static ArrayEntry entry(String name, long... shape) {
         return new ArrayEntry(name, "<f4", 'C', shape, "pack-0000", 4096, 48, 7);
     }
 
-    private byte[] spoil(byte[] index) {
+    private byte[] spoil(byte[] index, int end) {
         ByteBuffer bytes = ByteBuffer.wrap(index).order(ByteOrder.LITTLE_ENDIAN);
         for (int steps = random.nextInt(3); steps >= 0; steps--) {
-            int at = IndexDescriptor.ARRAY_COUNT_OFFSET + 4 * random.nextInt((index.length - 16) / 4);
+            int at = IndexDescriptor.ARRAY_COUNT_OFFSET + 4 * random.nextInt((end - 16) / 4);
             bytes.putInt(at, random.nextBoolean() ? NUMBERS[random.nextInt(NUMBERS.length)] : random.nextInt());
         }
         bytes.putLong(IndexDescriptor.BYTE_SIZE_OFFSET, index.length);
-        bytes.putInt(IndexDescriptor.CRC32C_OFFSET, 0);
-        CRC32C crc = new CRC32C();
-        crc.update(index);
-        bytes.putInt(IndexDescriptor.CRC32C_OFFSET, (int) crc.getValue());
+        IndexTest.renewSums(bytes);
         return index;
     }
 
@@ -58,7 +68,7 @@ class HostileIndexTest {
             index.find("a");
             index.find("folder/b");
             for (int array = 0; array < index.arrayCount(); array++) {
-                index.segmentByteSizeOf(index.array(array).name());
+                index.segmentOf(index.array(array).name());
             }
             for (int segment = 0; segment < index.segmentCount(); segment++) {
                 index.segment(segment);

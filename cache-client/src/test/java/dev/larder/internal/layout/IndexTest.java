@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,9 +14,12 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -145,18 +149,113 @@ class IndexTest {
         assertThat(bytesOf(arrays)).isEqualTo(first);
     }
 
-    @Test
-    void everySingleFlippedBitIsNoticed() {
-        byte[] good = bytesOf(List.of(entry("a", 1), entry("b", 2)));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void everySingleFlippedBitIsNoticed(boolean isOfAnEarlierBuild) {
+        byte[] written = bytesOf(List.of(entry("a", 1), entry("b", 2)));
+        byte[] good = isOfAnEarlierBuild ? withoutSums(written) : written;
         for (int bit = 0; bit < good.length * 8; bit++) {
             byte[] bad = good.clone();
             bad[bit / 8] ^= (byte) (1 << bit % 8);
-            assertThatThrownBy(() -> read(bad))
-                    .isInstanceOfSatisfying(
-                            LarderException.class,
-                            e -> assertThat(e.code()).isIn(ErrorCode.CHECKSUM, ErrorCode.REFUSED))
-                    .hasMessageContaining("file=the index");
+            assertDamaged(() -> read(bad));
         }
+    }
+
+    @Test
+    void aFlippedBitIsNoticedBeforeItsBlockIsUsed() {
+        List<ArrayEntry> arrays =
+                IntStream.range(0, 2_000).mapToObj(i -> entry("a" + i, i)).toList();
+        byte[] good = bytesOf(arrays);
+        IndexReader sound = read(good);
+        Random random = new Random(SEED);
+        int refused = 0;
+        for (int round = 0; round < 200; round++) {
+            byte[] bad = good.clone();
+            bad[IndexDescriptor.BLOCK_LENGTH + random.nextInt(good.length - IndexDescriptor.BLOCK_LENGTH)] ^= 4;
+            IndexReader index = read(bad);
+            for (int i = random.nextInt(10); i < arrays.size(); i += 10) {
+                refused += isRefused(index, arrays.get(i).name(), sound) ? 1 : 0;
+            }
+            assertDamaged(index::requireWhole);
+        }
+        assertThat(refused).isBetween(200, 200 * 100);
+    }
+
+    @Test
+    void aReaderOfOneArrayOfAHundredThousandReadsAFewBlocks() {
+        byte[] good = bytesOf(
+                IntStream.range(0, 100_000).mapToObj(i -> entry("a" + i, i)).toList());
+        ByteBuffer bytes = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
+        int blocks = IndexDescriptor.blocks(bytes.getInt(IndexDescriptor.SUMS_OFFSET_OFFSET));
+        int needed = 0;
+        for (int block = 0; block < blocks; block++) {
+            byte[] bad = good.clone();
+            bad[block * IndexDescriptor.BLOCK_LENGTH + 200] ^= 1;
+            needed += canFind(bad, "a77777") ? 0 : 1;
+        }
+
+        assertThat(blocks).isGreaterThan(2_000);
+        assertThat(needed).isBetween(5, 12);
+    }
+
+    @Test
+    void anIndexOfAnEarlierBuildIsReadAsBefore() {
+        List<ArrayEntry> arrays =
+                IntStream.range(0, 500).mapToObj(i -> entry("a" + i, i)).toList();
+
+        IndexReader index = read(withoutSums(bytesOf(arrays)));
+
+        arrays.forEach(array -> assertSame(index.find(array.name()), array));
+        index.requireWhole();
+    }
+
+    private static boolean canFind(byte[] index, String name) {
+        try {
+            return read(index).find(name) != null;
+        } catch (LarderException e) {
+            return false;
+        }
+    }
+
+    /** Returns whether an array is refused. If it is not, all about it must be right. */
+    private static boolean isRefused(IndexReader index, String name, IndexReader sound) {
+        try {
+            assertSame(index.find(name), Objects.requireNonNull(sound.find(name)));
+            assertThat(index.segmentOf(name)).isEqualTo(sound.segmentOf(name));
+            return false;
+        } catch (LarderException e) {
+            assertThat(e).hasMessageContaining("index is damaged: file=the index crc32=");
+            return true;
+        }
+    }
+
+    private static void assertDamaged(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isIn(ErrorCode.CHECKSUM, ErrorCode.REFUSED))
+                .hasMessageContaining("file=the index");
+    }
+
+    /** Returns the same index as earlier builds wrote it. */
+    private static byte[] withoutSums(byte[] index) {
+        int end = ByteBuffer.wrap(index).order(ByteOrder.LITTLE_ENDIAN).getInt(IndexDescriptor.SUMS_OFFSET_OFFSET);
+        ByteBuffer bytes = ByteBuffer.wrap(Arrays.copyOf(index, end)).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(IndexDescriptor.SUMS_OFFSET_OFFSET, 0);
+        bytes.putLong(IndexDescriptor.BYTE_SIZE_OFFSET, end);
+        renewSums(bytes);
+        return bytes.array();
+    }
+
+    /** Makes the checksums of an index right, as far as the sums are inside it. */
+    static void renewSums(ByteBuffer index) {
+        int sums = index.getInt(IndexDescriptor.SUMS_OFFSET_OFFSET);
+        int blocks = IndexDescriptor.blocks(sums);
+        for (int block = 0; sums > 0 && block < blocks && sums + (block + 1L) * 4 <= index.capacity(); block++) {
+            index.putInt(sums + block * Integer.BYTES, IndexDescriptor.blockSum(index, block, sums));
+        }
+        CRC32C crc = new CRC32C();
+        IndexDescriptor.update(crc, index, 0, index.capacity());
+        index.putInt(IndexDescriptor.CRC32C_OFFSET, (int) crc.getValue());
     }
 
     @Test

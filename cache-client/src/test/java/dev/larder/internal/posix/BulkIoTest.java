@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -179,27 +178,5 @@ class BulkIoTest {
             posix.unmap(address, 2 * PAGE_BYTES);
             posix.close(descriptor);
         }
-    }
-
-    @Test
-    void memoryIsSpreadOverNodesThatExistAndOverNoOthers() throws InterruptedException {
-        BitSet first = new BitSet();
-        first.set(0);
-        BitSet absent = new BitSet();
-        absent.set(1000);
-        boolean[] accepted = new boolean[3];
-
-        Thread thread = new Thread(
-                () -> { // the choice lasts as long as the thread
-                    accepted[0] = io.interleaveOver(first);
-                    accepted[1] = io.interleaveOver(absent);
-                    accepted[2] = io.interleaveOver(new BitSet());
-                });
-        thread.start();
-        thread.join();
-
-        assertThat(accepted[1]).isFalse();
-        assertThat(accepted[2]).isFalse();
-        assumeThat(accepted[0]).as("containers may forbid it").isTrue();
     }
 }

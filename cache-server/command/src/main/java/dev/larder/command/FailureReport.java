@@ -2,14 +2,17 @@ package dev.larder.command;
 
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.output.ByteWriter;
+import dev.larder.command.output.FirstCommands;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,13 +36,6 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
 
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
 
-    private static final List<String> FIRST_COMMANDS = List.of(
-            "  larder serve --detach --load mine=/path/to/data   starts a daemon and loads a folder or a file",
-            "  larder ls                                         lists the arrays",
-            "  larder show mine/ARRAY                            shows values of one",
-            "  larder load more=/path/to/more                    loads another dataset",
-            "  larder stop                                       ends the daemon and removes its data");
-
     /** Picocli's words for the place of an argument, which the reason does not need. */
     private static final Pattern PLACE = Pattern.compile("^Invalid value for positional parameter at index [^:]*: ");
 
@@ -59,13 +55,15 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
         String message = unmatched(wrongUsage)
-                .or(() -> taken(wrongUsage, args))
+                .or(() -> unknownOption(wrongUsage, args))
+                .or(() -> separated(wrongUsage, args))
                 .orElseGet(() -> PLACE.matcher(
                                 String.valueOf(wrongUsage.getMessage()).strip())
                         .replaceFirst(""));
         err.println("larder: " + startLow(message) + "; see " + command + " --help");
         if (message.equals(NO_COMMAND)) {
-            FIRST_COMMANDS.forEach(err::println);
+            LarderCommand larder = (LarderCommand) commandLine.getCommandSpec().root().userObject();
+            FirstCommands.of(larder::store).forEach(err::println);
         }
         return ErrorCode.USAGE.number();
     }
@@ -92,23 +90,45 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         : message);
     }
 
-    /** Returns the word that was taken for an option, if the name that is missing may be it. */
-    private static Optional<String> taken(ParameterException wrongUsage, String[] args) {
-        if (!(wrongUsage instanceof MissingParameterException)) {
-            return Optional.empty();
-        }
-        Map<String, OptionSpec> options =
-                wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+    /** Returns a message for the first unknown option: picocli first reports the value that follows it, or the name that it replaces. */
+    private static Optional<String> unknownOption(ParameterException wrongUsage, String[] args) {
+        CommandSpec spec = wrongUsage.getCommandLine().getCommandSpec();
+        Map<String, OptionSpec> options = spec.optionsMap();
+        List<String> words = List.of(args);
         OptionSpec before = null; // a word may be its value
-        for (String word : args) {
-            OptionSpec option = options.get(word.replaceFirst("=.*", ""));
+        for (String word : words.subList(words.indexOf(spec.name()) + 1, words.size())) {
+            if (word.equals("--")) {
+                break;
+            }
+            String name = word.replaceFirst("=.*", "");
+            OptionSpec option = options.get(name);
             boolean isValue = before != null && before.arity().max() > 0;
             if (word.startsWith("-") && word.length() > 1 && option == null && !isValue) {
-                return Optional.of("no such option: " + word + "; a name that begins with - stands after --");
+                boolean mayBeName = wrongUsage instanceof MissingParameterException;
+                return Optional.of("no such option: " + name
+                        + (mayBeName
+                                ? "; a name that begins with - stands after --"
+                                : question(NearNames.of(name, options.keySet()))));
             }
             before = word.contains("=") ? null : option;
         }
         return Optional.empty();
+    }
+
+    /** Returns a message for a name and a path that stand as two words. */
+    private static Optional<String> separated(ParameterException wrongUsage, String[] args) {
+        int at = Arrays.asList(args).indexOf(wrongUsage.getValue());
+        boolean isSource = wrongUsage.getArgSpec() != null
+                && Arrays.stream(wrongUsage.getArgSpec().converters()).anyMatch(SourceConverter.class::isInstance);
+        if (!isSource || at < 0 || at + 1 == args.length) {
+            return Optional.empty();
+        }
+        String name = args[at];
+        String path = args[at + 1];
+        boolean areTwoSources = name.contains(".") || path.contains("=") || path.startsWith("-");
+        return areTwoSources || name.contains("=") || Names.datasetObjection(name) != null
+                ? Optional.empty()
+                : Optional.of("a source is one word: " + name + "=" + SourceConverter.shown(path));
     }
 
     private static String question(List<String> near) {

@@ -108,6 +108,7 @@ public class LarderCommand implements Runnable {
     private static @Nullable Object alone(String name) {
         return switch (name) {
             case "clients" -> new Clients();
+            case "demo" -> new Demo();
             case "devices" -> new Devices();
             case "doctor" -> new Doctor();
             case "errors" -> new Errors();

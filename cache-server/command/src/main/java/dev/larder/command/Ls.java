@@ -55,7 +55,7 @@ final class Ls implements Callable<Integer> {
         NamePattern wanted = pattern == null ? null : new NamePattern(pattern);
         List<StoredRows> computed =
                 wanted == null ? StoredRows.all(larder.store()) : StoredRows.matching(larder.store(), wanted::matches);
-        List<ArrayRow> rows = wanted == null ? larder.client().list("", all) : matching(wanted, computed.isEmpty());
+        List<ArrayRow> rows = wanted == null ? all() : matching(wanted, computed.isEmpty());
         if (json) {
             Stream<JsonFields> fields = Stream.concat(
                     rows.stream().map(Json::fields), computed.stream().map(StoredRows::fields));
@@ -66,6 +66,10 @@ final class Ls implements Callable<Integer> {
             print(listed);
         }
         return 0;
+    }
+
+    private List<ArrayRow> all() {
+        return all || json ? larder.client().list("", all) : larder.client().list(ListedRow.FEW);
     }
 
     /** Returns one line for each column, except if the pattern names an array of it. */

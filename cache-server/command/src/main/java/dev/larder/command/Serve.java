@@ -15,6 +15,9 @@ import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.MemoryNodes;
+import dev.larder.internal.posix.MemoryPolicy;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.Daemon;
@@ -116,6 +119,14 @@ final class Serve implements Callable<Integer> {
     boolean noCollapse;
 
     @Option(
+            names = "--numa",
+            paramLabel = "interleave|local",
+            description =
+                    "Spread data over all memory nodes, or put it where the thread that writes it runs. The default is"
+                            + " interleave if there are several nodes, and a policy that numactl has set.")
+    MemoryPolicy.@Nullable Placement numa;
+
+    @Option(
             names = "--detach",
             description = "Return when everything is loaded, and serve in the background; see --log-file.")
     boolean detach;
@@ -204,6 +215,7 @@ final class Serve implements Callable<Integer> {
         if (detach) {
             Posix.system().leaveTerminal();
         }
+        placeMemory();
         Daemon daemon = Daemon.start(new DaemonConfig(
                 larder.store(),
                 optional(capacityBytes),
@@ -213,6 +225,17 @@ final class Serve implements Callable<Integer> {
                 !noCollapse));
         signals.stop(daemon);
         return loadAndWait(daemon);
+    }
+
+    /** Sets the policy for memory nodes, before this thread starts those that fill the store: they, and readers, inherit it. */
+    private void placeMemory() {
+        BulkIo io = BulkIo.system();
+        MemoryPolicy inherited = io.memoryPolicy();
+        MemoryPolicy chosen = MemoryPolicy.choose(MemoryNodes.ofThisMachine(), inherited, numa);
+        if (!chosen.equals(inherited) && !io.setMemoryPolicy(chosen)) {
+            note("the kernel refuses a policy for memory nodes: policy=" + chosen + " inherited=" + inherited
+                    + "; in a container allow set_mempolicy (--cap-add SYS_NICE), or give --numa local");
+        }
     }
 
     /** Warns of a capacity that the machine cannot provide, and of one that is small because its unit is missing. */

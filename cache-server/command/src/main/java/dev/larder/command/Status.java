@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine.Command;
@@ -85,6 +86,7 @@ final class Status implements Callable<Integer> {
                 "clients     " + status.clients(),
                 "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages()
                         + refused(status) + ")",
+                "memory      " + Objects.requireNonNullElse(status.memoryPolicy(), "default"),
                 "uptime      " + Units.duration(status.uptime())));
         if (!status.statusPage().isEmpty()) {
             facts.add("status page " + status.statusPage() + "?token=TOKEN (TOKEN is in "

@@ -24,6 +24,7 @@ import picocli.CommandLine.Command;
             Run.class,
             Launch.class,
             Grid.class,
+            Demo.class,
             Doctor.class,
             Devices.class,
             ListReaders.class,

@@ -249,12 +249,12 @@ class ArchitectureTest {
     }
 
     @Test
-    void ofTheCommandOnlyFeedsRunALoader() {
+    void ofTheCommandOnlyFeedsAndTheDemoRunALoader() {
         noClasses()
                 .that()
                 .resideInAPackage("dev.larder.command..")
                 .and()
-                .resideOutsideOfPackage("dev.larder.command.feed")
+                .resideOutsideOfPackages("dev.larder.command.feed", "dev.larder.command.demo")
                 .and()
                 .doNotHaveFullyQualifiedName("dev.larder.command.Feed")
                 .should()

@@ -52,6 +52,18 @@ class LoadTest {
     }
 
     @Test
+    void withoutAnyWordTheStoreAndTheNextCommandsAreShown() {
+        Answer empty = daemon.ask();
+        daemon.ask("load", "d=" + source);
+        Answer loaded = daemon.ask();
+
+        assertThat(empty.err()).contains("has 0 arrays", "  larder load ").doesNotContain("larder ls ");
+        assertThat(loaded.err()).contains("has 1 array, ", "  larder ls ", "  larder stop ");
+        assertThat(loaded.err().lines().skip(2).flatMap(line -> CommandWords.complaints(line).stream()))
+                .isEmpty();
+    }
+
+    @Test
     void aReloadSaysWhatItFound() {
         daemon.ask("load", "d=" + source);
 

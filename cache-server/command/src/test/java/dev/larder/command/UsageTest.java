@@ -50,6 +50,9 @@ class UsageTest {
                 "serve --lod x=/x | no such option: --lod; did you mean --load?; see larder serve --help",
                 "serve feats.npy | serve takes no 'feats.npy'; load it with --load feats=feats.npy; see larder serve --help",
                 "load x.npy | a source is NAME=PATH, not 'x.npy'; give it a name: x=x.npy; see larder load --help",
+                "load --astype f4 x=x.npy | no such option: --astype; did you mean --dtype?; see larder load --help",
+                "load mnist ../data | a source is one word: mnist=../data; see larder load --help",
+                "load a.npy b.npy | a source is NAME=PATH, not 'a.npy'; give it a name: a=a.npy; see larder load --help",
                 "load =x.npy | a source is NAME=PATH, not '=x.npy'; give it a name: x=x.npy; see larder load --help",
                 "load x= | a source is NAME=PATH, not 'x='; give it a name: x=PATH; see larder load --help",
                 "load ../.. | a source is NAME=PATH, not '../..'; give it a name: NAME=../..; see larder load --help",
@@ -67,14 +70,25 @@ class UsageTest {
     }
 
     @Test
-    void withoutAnyWordTheFirstCommandsAreShown() {
-        Answer answer = Answer.of();
+    void withoutAnyWordTheFirstCommandsAreShown(@TempDir Path store) {
+        Answer answer = Answer.of(store);
 
         assertThat(answer.code()).isEqualTo(2);
         assertThat(answer.err())
-                .startsWith("larder: no command given; see larder --help\n  larder serve --detach --load ");
+                .startsWith("larder: no command given; see larder --help\n  no daemon serves " + store
+                        + "\n  larder serve --detach --load ");
         assertThat(answer.err().lines().skip(1).flatMap(line -> CommandWords.complaints(line).stream()))
                 .isEmpty();
+    }
+
+    @Test
+    void withoutAnyWordAStoreThatCannotBeReadIsReported(@TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+
+        Answer answer = Answer.of(file.resolve("store"));
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.err()).startsWith("larder: no command given").contains("  larder doctor ");
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.ArrayRow.State;
@@ -27,6 +28,34 @@ import java.util.stream.LongStream;
 
 /** Lists arrays that are resident, loading or retired, one row an array. */
 final class Listing {
+    /**
+     * The arrays to list.
+     *
+     * @param dataset selects datasets that may have such arrays
+     * @param array selects full names
+     */
+    record Selection(Predicate<String> dataset, Predicate<String> array) {
+        /** Selects full names that start with a prefix; the empty prefix selects all. */
+        static Selection withPrefix(String prefix) {
+            String first = Names.datasetIn(prefix);
+            return new Selection(
+                    first.equals(prefix) ? name -> name.startsWith(prefix) : first::equals,
+                    name -> name.startsWith(prefix));
+        }
+
+        /** Selects an array, or all arrays of a dataset or below a level. */
+        static Selection named(String name) {
+            return new Selection(
+                    Names.datasetIn(name)::equals, other -> other.equals(name) || other.startsWith(name + "/"));
+        }
+
+        private List<PublishedVersion> of(List<PublishedVersion> versions) {
+            return versions.stream()
+                    .filter(version -> dataset.test(version.dataset()))
+                    .toList();
+        }
+    }
+
     private final Store store;
     private final Residency residency;
     private final Loads loads;
@@ -41,23 +70,26 @@ final class Listing {
      * Returns the rows of all arrays with a matching full name, sorted by name, retired versions last.
      *
      * @param includeRetired whether to include versions that are visible only to their present readers, and evicted datasets
+     * @param mostArrays a version of more arrays is one row, unless it has columns; 0 for no limit
      */
-    List<ArrayRow> rows(Predicate<String> filter, boolean includeRetired) {
-        List<PublishedVersion> current = residency.current();
-        List<PublishedVersion> retired = includeRetired ? residency.retired() : List.of();
+    List<ArrayRow> rows(Selection selection, boolean includeRetired, int mostArrays) {
+        Predicate<String> filter = selection.array;
+        List<PublishedVersion> current = selection.of(residency.current());
+        List<PublishedVersion> retired = includeRetired ? selection.of(residency.retired()) : List.of();
         List<PublishedVersion> versions = new ArrayList<>(current);
         versions.addAll(retired);
         Map<Path, List<Long>> holders = store.leases().holdersOf(versions);
         List<ArrayRow> rows = new ArrayList<>();
         for (PublishedVersion version : current) {
-            addRows(
-                    version,
-                    version.isInPlace() ? State.MAPPED : State.RESIDENT,
-                    holders.getOrDefault(version.folder(), List.of()).size(),
-                    filter,
-                    rows);
+            State state = version.isInPlace() ? State.MAPPED : State.RESIDENT;
+            int leases = holders.getOrDefault(version.folder(), List.of()).size();
+            if (isOneRow(version, mostArrays)) {
+                rows.add(whole(version, state, leases));
+            } else {
+                addRows(version, state, leases, filter, rows);
+            }
         }
-        for (PublishedVersion version : residency.unverified().all()) {
+        for (PublishedVersion version : selection.of(residency.unverified().all())) {
             addRows(version, State.LOADING, 0, filter, rows);
         }
         addLoading(filter, rows);
@@ -72,6 +104,36 @@ final class Listing {
                     rows);
         }
         return rows;
+    }
+
+    private static boolean isOneRow(PublishedVersion version, int mostArrays) {
+        return mostArrays > 0
+                && version.arrays().size() > mostArrays
+                && version.arrays().stream().allMatch(array -> array.part() == ColumnPart.NONE);
+    }
+
+    private static ArrayRow whole(PublishedVersion version, State state, int leases) {
+        Set<String> dtypes = version.arrays().stream().map(ArrayEntry::dtype).collect(Collectors.toSet());
+        return new ArrayRow(
+                version.dataset() + "/",
+                dtypes.size() == 1 ? ArrayRow.dtypeText(Dtype.parse(dtypes.iterator().next())) : "",
+                List.of((long) version.arrays().size()),
+                'C',
+                version.dataBytes(),
+                version.version(),
+                version.digest(),
+                state,
+                isPinned(version),
+                leases,
+                "",
+                0,
+                "",
+                String.join(" ", version.origins()),
+                ColumnPart.NONE);
+    }
+
+    private static boolean isPinned(PublishedVersion version) {
+        return Files.exists(version.folder().resolve(StoreLayout.PINNED));
     }
 
     /** Omits loading arrays that can already be read, so that a name has one row. */
@@ -90,7 +152,7 @@ final class Listing {
         Map<String, String> sources = version.sources().stream()
                 .collect(Collectors.toMap(SourceRecord::array, SourceRecord::path, (first, second) -> first));
         Map<String, String> claimed = version.provenance().publisher().claimedSources();
-        boolean pinned = Files.exists(version.folder().resolve(StoreLayout.PINNED));
+        boolean pinned = isPinned(version);
         for (ArrayEntry array : version.arrays()) {
             String name = version.dataset() + "/" + array.name();
             if (filter.test(name)) {

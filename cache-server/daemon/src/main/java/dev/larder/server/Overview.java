@@ -89,9 +89,14 @@ public final class Overview {
 
     /** Returns totals. */
     public DaemonStatus status() {
+        List<PublishedVersion> all = residency.all();
+        Map<Path, List<Long>> holders = store.leases().holdersOf(all);
         Set<Long> clients = new HashSet<>();
-        store.leases().holdersOf(residency.all()).values().forEach(clients::addAll);
-        return status(residency.leasedBytes(), residency.pinnedBytes(), clients.size());
+        holders.values().forEach(clients::addAll);
+        List<PublishedVersion> leased = all.stream()
+                .filter(version -> holders.containsKey(version.folder()))
+                .toList();
+        return status(sum(leased, PublishedVersion::storedBytes), residency.pinnedBytes(), clients.size());
     }
 
     /** Returns totals for these rows, without reading their files again. */
@@ -121,6 +126,7 @@ public final class Overview {
                 store.hugePages(),
                 pages.hugeBytes(),
                 pages.refusedBytes(),
+                store.memoryPolicy().toString(),
                 Duration.ofNanos(System.nanoTime() - startNs),
                 statusPage);
     }
@@ -145,13 +151,13 @@ public final class Overview {
     }
 
     /** Returns the rows of arrays with a matching full name; see {@link Listing#rows}. */
-    public List<ArrayRow> arrays(Predicate<String> filter, boolean includeRetired) {
-        return listing.rows(filter, includeRetired);
+    List<ArrayRow> arrays(Listing.Selection selection, boolean includeRetired, int mostArrays) {
+        return listing.rows(selection, includeRetired, mostArrays);
     }
 
     /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
     public List<ArrayRow> arrays(String name) {
-        return Listing.withoutReloads(arrays(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
+        return Listing.withoutReloads(arrays(Listing.Selection.named(name), true, 0).stream()
                 .filter(row -> row.state() != ArrayRow.State.RETIRED)
                 .toList());
     }
@@ -192,7 +198,7 @@ public final class Overview {
                 version.storedBytes(),
                 store.isPinned(version),
                 pids.stream().filter(pid -> pid != OWN_PID).toList(),
-                !pids.isEmpty() || store.leases().isLeased(version.folder()),
+                holders.containsKey(version.folder()),
                 version.isSourced(),
                 version.origins(),
                 Instant.ofEpochMilli(residency.lastUseMs(version)),

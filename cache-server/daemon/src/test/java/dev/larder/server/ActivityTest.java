@@ -113,7 +113,7 @@ class ActivityTest {
 
     @Test
     void aTurnToBuildIsAMiss() {
-        ask(true, reply -> reply.answer(new Build("folder")));
+        ask(true, reply -> reply.answer(new Build("folder", null)));
         assertThat(activity.isUnderWay()).isFalse();
 
         client.leave();

@@ -2,7 +2,9 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
@@ -97,6 +99,34 @@ class ReloadTest {
     }
 
     @Test
+    void oneChangedFileAmongThousandsIsFoundAlthoughTheTimeWasSetBack() throws IOException {
+        for (int i = 0; i < 2_000; i++) {
+            ServedStore.writeInts(sources.resolve("c" + i + ".npy"), i);
+        }
+        await().until(() -> load().message(), message -> message.contains("look unchanged"));
+        Path changed = sources.resolve("c1234.npy");
+        FileTime before = Files.getLastModifiedTime(changed);
+        writeByte(changed, Files.size(changed) - 4);
+        Files.setLastModifiedTime(changed, before);
+
+        assertThat(load().message()).contains("d has changed: version=3 replaces=2");
+
+        try (Larder larder = Larder.connect(served.root());
+                OwnedArrayView now = larder.open("d/c1234")) {
+            assertThat(now.getInt(0)).isEqualTo(1234 & ~0xff | 0xee);
+        }
+    }
+
+    @Test
+    void aFolderWithAFileOfNoKnownKindIsScannedAgainSoThatItIsNamed() throws IOException {
+        Files.writeString(sources.resolve("README"), "two arrays");
+
+        for (int round = 0; round < 3; round++) {
+            assertThat(load().message()).contains("look unchanged", "skipped 1 file of no known kind");
+        }
+    }
+
+    @Test
     void aFileThatWasOnlyTouchedKeepsTheVersionAndIsRememberedAsItLooksNow() throws IOException {
         Files.setLastModifiedTime(a, FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
 
@@ -118,6 +148,35 @@ class ReloadTest {
                 assertThat(now.getInt(0)).isEqualTo(7);
             }
         }
+    }
+
+    @Test
+    void aDatasetIsTheNewestUntilAnotherVersionIsPublished() {
+        try (Larder larder = Larder.connect(served.root());
+                Dataset old = larder.dataset("d")) {
+            assertThat(old.isNewest()).isTrue();
+
+            ServedStore.writeInts(sources.resolve("b.npy"), 7, 8, 9);
+            Object unused = load();
+
+            assertThat(old.isNewest()).isFalse();
+            try (Dataset now = larder.dataset("d")) {
+                assertThat(now.isNewest()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void anotherSourceOfADatasetIsNamedBesideTheOneBefore(@TempDir Path elsewhere) {
+        Path other = ServedStore.writeInts(elsewhere.resolve("c.npy"), 1);
+
+        LoadRequest.Source source = new LoadRequest.Source("d", other.toString());
+        String message = served.control()
+                .load(new LoadRequest(List.of(source), LoadOptions.none(), 1), progress -> {})
+                .message();
+
+        assertThat(message)
+                .contains("d has another source: version=2 replaces=1 source=" + other + " before=" + sources + ";");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.larder.command.doctor;
 
 import dev.larder.command.output.Units;
+import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.server.store.space.Mount;
 import java.util.Optional;
 
@@ -26,7 +27,12 @@ final class HugePagesCheck implements Check {
         String word = mount.get().hugePages();
         String found = "huge=" + word;
         String advise = "mount -o remount,huge=advise " + mount.get().point() + " (as root)";
-        long refused = word.equals("always") ? 0 : machine.probes().refusedHugeBytes(machine.store());
+        long refused = word.equals("always")
+                ? 0
+                : machine.probes()
+                        .status(machine.store())
+                        .map(DaemonStatus::hugeRefusedBytes)
+                        .orElse(0L);
         if (refused > 0) {
             return Finding.info(
                     name(),

@@ -7,6 +7,7 @@ import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
@@ -44,11 +45,11 @@ public final class LiveProbes implements Probes {
     }
 
     @Override
-    public long refusedHugeBytes(Path store) {
+    public Optional<DaemonStatus> status(Path store) {
         try {
-            return client(store).status().hugeRefusedBytes();
-        } catch (LarderException noDaemon) { // another check reports it
-            return 0;
+            return Optional.of(client(store).status());
+        } catch (LarderException noDaemon) {
+            return Optional.empty();
         }
     }
 

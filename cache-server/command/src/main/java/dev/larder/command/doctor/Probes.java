@@ -1,9 +1,11 @@
 package dev.larder.command.doctor;
 
 import dev.larder.internal.posix.FileSystemSpace;
+import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.server.store.StoreReport;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** The parts of checks that do more than read files. */
 public interface Probes {
@@ -19,8 +21,8 @@ public interface Probes {
     /** Returns whether the kernel puts files of a tmpfs on huge pages on request, even if the mount option does not. */
     boolean givesHugePages();
 
-    /** Returns the bytes of a store for which the kernel last refused huge pages; 0 if no daemon runs. */
-    long refusedHugeBytes(Path store);
+    /** Returns the totals of a store; empty if its daemon does not respond, which another check reports. */
+    Optional<DaemonStatus> status(Path store);
 
     /** Returns whether the JDK has a module. */
     boolean hasModule(String name);

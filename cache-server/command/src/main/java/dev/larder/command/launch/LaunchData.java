@@ -3,6 +3,7 @@ package dev.larder.command.launch;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.cluster.NodeData;
+import dev.larder.command.program.LarderScript;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -209,7 +210,7 @@ public final class LaunchData implements NodeData {
         if (isThere(client)) {
             return;
         }
-        String program = program();
+        String program = LarderScript.path();
         if (program == null) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store, and no script to start one")
                     .with("store", store)
@@ -266,12 +267,6 @@ public final class LaunchData implements NodeData {
             said.accept("data: started a daemon: store=" + store + " untilIdle=" + idle.toSeconds() + "s");
         }
         return output;
-    }
-
-    /** Returns the script of this command, or the one that its caller names. */
-    static @Nullable String program() {
-        String script = System.getProperty("larder.program");
-        return script == null ? System.getenv("LARDER_COMMAND") : script;
     }
 
     private String run(List<String> words) {

@@ -1,6 +1,7 @@
 package dev.larder.command.launch;
 
 import dev.larder.command.program.Caller;
+import dev.larder.command.program.LarderScript;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -124,7 +125,7 @@ public final class SparkDriver implements RunningRanks {
                 "meeting=" + wanted.meeting().toMillis(),
                 "join=" + wanted.join().toMillis(),
                 "grace=" + wanted.grace().toMillis(),
-                "program=" + Objects.requireNonNullElse(LaunchData.program(), "larder"),
+                "program=" + Objects.requireNonNullElse(LarderScript.path(), "larder"),
                 "store=" + (wanted.store() == null ? "" : wanted.store().toAbsolutePath()),
                 "folder=" + Path.of("").toAbsolutePath(),
                 "--"));

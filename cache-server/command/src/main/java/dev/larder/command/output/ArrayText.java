@@ -32,14 +32,16 @@ public final class ArrayText {
             headings.addAll(REST);
         }
         Table table = Table.of(headings);
-        for (ListedRow row : rows) {
-            List<String> cells = new ArrayList<>(List.of(row.name(), row.type(), row.extent()));
-            if (all) {
-                cells.addAll(rest(row));
-            }
-            table.row(cells);
-        }
+        rows.forEach(row -> table.row(() -> cells(row, all)));
         return table.lines();
+    }
+
+    private static List<String> cells(ListedRow row, boolean all) {
+        List<String> cells = new ArrayList<>(List.of(row.name(), row.type(), row.extent()));
+        if (all) {
+            cells.addAll(rest(row));
+        }
+        return cells;
     }
 
     /** Returns one line for each fact about an array, a column, or a dataset that is not in memory. */

@@ -54,6 +54,7 @@ public final class Json {
                 .with("hugePages", status.hugePages())
                 .with("hugeBytes", status.hugeBytes())
                 .with("hugeRefusedBytes", status.hugeRefusedBytes())
+                .with("memoryPolicy", status.memoryPolicy())
                 .with("statusPage", status.statusPage().isEmpty() ? null : status.statusPage());
     }
 

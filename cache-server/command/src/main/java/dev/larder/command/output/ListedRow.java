@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name dataset and array or column, with a slash between them; only the dataset if it is not in memory
  * @param column the kind of column; null for other lines
- * @param arrays the array, or all arrays of the column
+ * @param arrays the array, or all arrays of the column or dataset; of a dataset the daemon may have counted them into one row
  */
 public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow> arrays) {
     /** In a list of all datasets, a dataset with more arrays and columns is one line. */
-    private static final int FEW = 20;
+    public static final int FEW = 20;
 
     private static final String NAMES = "/names";
 
@@ -128,10 +128,17 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return first().dtype().isEmpty() && first().state() == ArrayRow.State.REGISTERED;
     }
 
+    /** Returns whether the daemon has counted the arrays of a dataset. */
+    private boolean isCounted() {
+        return arrays.size() == 1 && first().isWholeVersion();
+    }
+
     /** Returns the dtype of an array, the kind of a column. */
     public String type() {
         if (isOnlyKnown()) {
             return "-";
+        } else if (isCounted()) {
+            return first().dtype().isEmpty() ? "-" : first().dtype();
         } else if (isWholeDataset()) {
             List<String> types =
                     of(arrays).stream().map(ListedRow::type).distinct().toList();
@@ -150,6 +157,8 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
     String extent() {
         if (isOnlyKnown()) {
             return first().version() == 0 ? "registered" : "evicted";
+        } else if (isCounted()) {
+            return first().shape().get(0) + " arrays";
         } else if (isWholeDataset()) {
             List<ListedRow> all = of(arrays);
             long columns = all.stream().filter(row -> row.column != null).count();

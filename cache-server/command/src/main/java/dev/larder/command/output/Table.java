@@ -1,8 +1,10 @@
 package dev.larder.command.output;
 
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** A table with aligned columns, to the right if their headings start with {@link #RIGHT}. */
 public final class Table {
@@ -12,17 +14,18 @@ public final class Table {
     private static final String GAP = "  ";
 
     private final boolean[] right;
-    private final List<List<String>> rows = new ArrayList<>();
+    private final List<String> headings;
+    private final List<Supplier<List<String>>> rows = new ArrayList<>();
 
     private Table(List<String> headings) {
         this.right = new boolean[headings.size()];
-        List<String> first = new ArrayList<>();
+        this.headings = new ArrayList<>();
         for (int column = 0; column < right.length; column++) {
             String heading = headings.get(column);
             right[column] = heading.startsWith(RIGHT);
-            first.add(right[column] ? heading.substring(RIGHT.length()) : heading);
+            this.headings.add(right[column] ? heading.substring(RIGHT.length()) : heading);
         }
-        rows.add(first);
+        rows.add(() -> this.headings);
     }
 
     /** Starts a table. */
@@ -35,7 +38,13 @@ public final class Table {
         if (cells.size() != right.length) {
             throw new IllegalArgumentException("cells=" + cells.size() + " columns=" + right.length);
         }
-        rows.add(List.copyOf(cells));
+        List<String> copy = List.copyOf(cells);
+        return row(() -> copy);
+    }
+
+    /** Adds a line. Makes its cells on each use, because those of a hundred thousand lines would fill the heap. */
+    Table row(Supplier<List<String>> cells) {
+        rows.add(cells);
         return this;
     }
 
@@ -60,38 +69,49 @@ public final class Table {
         int width = 0;
         for (int column = 0; column < right.length; column++) {
             int at = column;
-            int widest = rows.stream().mapToInt(row -> width(row.get(at))).max().orElse(0);
+            int widest = rows.stream().mapToInt(row -> width(row.get().get(at))).max().orElse(0);
             width += column == right.length - 1 ? Math.min(leastCut, widest) : widest + GAP.length();
         }
         return width;
     }
 
     private Table without(String heading) {
-        int gone = rows.get(0).indexOf(heading);
+        int gone = headings.indexOf(heading);
         if (gone < 0) {
             return this;
         }
-        List<String> headings = new ArrayList<>();
+        List<String> rest = new ArrayList<>();
         for (int column = 0; column < right.length; column++) {
-            headings.add((right[column] ? RIGHT : "") + rows.get(0).get(column));
+            rest.add((right[column] ? RIGHT : "") + headings.get(column));
         }
-        headings.remove(gone);
-        Table table = new Table(headings);
+        rest.remove(gone);
+        Table table = new Table(rest);
         rows.stream().skip(1).forEach(row -> {
-            List<String> cells = new ArrayList<>(row);
+            List<String> cells = new ArrayList<>(row.get());
             cells.remove(gone);
             table.row(cells);
         });
         return table;
     }
 
-    /** Returns the lines, headings first, without trailing blanks. */
+    /** Returns the lines, headings first, without trailing blanks. Makes each on request. */
     public List<String> lines() {
         int[] widths = new int[right.length];
-        for (List<String> row : rows) {
-            Arrays.setAll(widths, column -> Math.max(widths[column], width(row.get(column))));
+        for (Supplier<List<String>> row : rows) {
+            List<String> cells = row.get();
+            Arrays.setAll(widths, column -> Math.max(widths[column], width(cells.get(column))));
         }
-        return rows.stream().map(row -> line(row, widths)).toList();
+        return new AbstractList<>() {
+            @Override
+            public String get(int number) {
+                return line(rows.get(number).get(), widths);
+            }
+
+            @Override
+            public int size() {
+                return rows.size();
+            }
+        };
     }
 
     private String line(List<String> row, int[] widths) {

@@ -216,11 +216,18 @@ class ExaminationTest {
         requireFound("swap", Severity.INFO, "vm.swappiness=1", "swapoff -a");
     }
 
-    @Test
-    void severalMemoryNodesAreTold() {
+    @ParameterizedTest
+    @CsvSource({
+        "default, not spread, larder serve --numa interleave",
+        "bind:1, not spread, larder serve --numa interleave",
+        "interleave:0-1, spread over all, numactl --cpunodebind=0 larder serve --numa local"
+    })
+    void severalMemoryNodesAreToldWithThePolicyOfTheDaemon(String policy, String found, String remedy) {
         fake.file("/sys/devices/system/node/has_memory", "0-1");
+        fake.memoryPolicy = policy;
 
-        requireFound("memory-nodes", Severity.INFO, "nodes=0-1", "numactl");
+        requireFound("memory-nodes", Severity.INFO, "nodes=0-1 policy=" + policy, remedy);
+        requireFound("memory-nodes", Severity.INFO, found, remedy);
     }
 
     @Test

@@ -1,16 +1,19 @@
 package dev.larder.command.doctor;
 
 import dev.larder.internal.posix.FileSystemSpace;
+import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.server.store.StoreReport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** A machine that is made up: in good order until a test spoils something. */
@@ -37,6 +40,7 @@ final class FakeMachine implements Probes {
     long uid = 1000;
     boolean givesHugePages;
     long refusedHugeBytes;
+    String memoryPolicy = "default";
 
     FakeMachine(Path root) {
         this.root = root;
@@ -138,8 +142,9 @@ final class FakeMachine implements Probes {
     }
 
     @Override
-    public long refusedHugeBytes(Path store) {
-        return refusedHugeBytes;
+    public Optional<DaemonStatus> status(Path store) {
+        return Optional.of(new DaemonStatus(
+                "", 0, "", 0, 0, 0, 0, 0, 0, 0, "", 0, refusedHugeBytes, memoryPolicy, Duration.ZERO, ""));
     }
 
     @Override

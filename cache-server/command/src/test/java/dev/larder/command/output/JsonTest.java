@@ -121,7 +121,22 @@ class JsonTest {
     @Test
     void aStatusHasExactlyTheKeysOfTheContract() {
         DaemonStatus status = new DaemonStatus(
-                "/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, 11, Duration.ofMillis(61_900), "");
+                "/s",
+                42,
+                "0.1",
+                1L << 40,
+                5,
+                4,
+                3,
+                2,
+                10,
+                1,
+                "never",
+                10,
+                11,
+                "interleave:0-1",
+                Duration.ofMillis(61_900),
+                "");
 
         JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of(), List.of()))
                 .getAsJsonObject();
@@ -141,6 +156,7 @@ class JsonTest {
                         "hugePages",
                         "hugeBytes",
                         "hugeRefusedBytes",
+                        "memoryPolicy",
                         "statusPage",
                         "uptimeSeconds",
                         "feeds",

@@ -67,6 +67,35 @@ class TableTest {
     }
 
     @Test
+    void aDatasetWhoseArraysTheDaemonHasCountedIsOneLine() {
+        List<ListedRow> rows = ListedRow.brief(ListedRow.of(List.of(counted("many/", "<f4"), counted("mixed/", ""))));
+
+        assertThat(rows).allMatch(ListedRow::isWholeDataset);
+        assertThat(ArrayText.table(rows, false))
+                .containsExactly(
+                        "NAME    DTYPE  SHAPE", "many/   <f4    100000 arrays", "mixed/  -      100000 arrays");
+    }
+
+    private static ArrayRow counted(String name, String dtype) {
+        return new ArrayRow(
+                name,
+                dtype,
+                List.of(100_000L),
+                'C',
+                400,
+                1,
+                "ab",
+                ArrayRow.State.RESIDENT,
+                false,
+                0,
+                "",
+                0,
+                "",
+                "/data",
+                ColumnPart.NONE);
+    }
+
+    @Test
     void factsAreOneLineEach() {
         assertThat(ArrayText.facts(ListedRow.ofArray(ROW)))
                 .contains("name     d/x", "shape    (10,)", "bytes    40", "state    registered", "path     -");

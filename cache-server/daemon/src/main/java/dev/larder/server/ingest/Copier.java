@@ -5,7 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.store.IncomingVersion;
-import dev.larder.server.store.space.MemoryNodes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -84,7 +83,6 @@ final class Copier implements AutoCloseable {
 
     private void work() {
         try {
-            MemoryNodes.interleaveThisThread();
             for (List<SegmentStretch> next = next(); !next.isEmpty(); next = next()) {
                 ExtentReader.copy(next, progress);
             }

@@ -60,6 +60,7 @@ public final class LoadJob extends Ingest {
     private final List<String> notes = new ArrayList<>();
     private final AtomicInteger clients = new AtomicInteger(1);
     private final List<SourceArray> found = new ArrayList<>();
+    private final Map<String, String> looks = new HashMap<>();
     private final List<Recheck> rechecks = new ArrayList<>();
     private @Nullable StagedSources staged;
     private boolean checksLater;
@@ -264,19 +265,23 @@ public final class LoadJob extends Ingest {
                     dataset,
                     own,
                     new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))
-                            .withShard(shards.record(own))));
+                            .withShard(shards.record(own))
+                            .withLook(look(dataset))));
         }
         return candidates;
     }
 
-    /** Returns the datasets to scan, without remote ones that have not changed since they were loaded. */
+    /** Returns the datasets to scan: all but the unchanged ones. */
     private Set<String> datasetsToScan(StagedSources sources) {
         Set<String> changed = new TreeSet<>(datasets());
         for (String dataset : datasets()) {
-            reuse.unchanged(dataset, origins(dataset), sources.look(dataset)).ifPresent(note -> {
-                notes.add(note);
-                changed.remove(dataset);
-            });
+            List<String> origins = origins(dataset);
+            reuse.unchanged(dataset, origins, sources.look(dataset))
+                    .or(() -> reuse.unchangedHere(dataset, origins, () -> sources.lookHere(dataset)))
+                    .ifPresent(note -> {
+                        notes.add(note);
+                        changed.remove(dataset);
+                    });
         }
         return changed;
     }
@@ -288,6 +293,7 @@ public final class LoadJob extends Ingest {
             for (ScannedSource scanned : scannedSources) {
                 found.addAll(sources.movable(shards.cut(scanned.arrays())));
                 hidden += scanned.hiddenFiles();
+                looks.merge(scanned.name(), scanned.look(), (one, two) -> one.isEmpty() || two.isEmpty() ? "" : one + two);
             }
         } catch (RuntimeException | Error e) {
             scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));
@@ -298,6 +304,14 @@ public final class LoadJob extends Ingest {
             notes.add("skipped " + hidden + (hidden == 1 ? " hidden file or folder" : " hidden files and folders"));
         }
         requireDistinctNames(found);
+    }
+
+    /** Returns the look of the sources of a scanned dataset; empty if it is not known, or if they are not all on this machine. */
+    private String look(String dataset) {
+        boolean isHere = request.sources().stream()
+                .filter(source -> source.name().equals(dataset))
+                .noneMatch(LoadRequest.Source::isRemote);
+        return isHere ? looks.getOrDefault(dataset, "") : "";
     }
 
     /** Returns the time to live of a dataset: the requested one, otherwise that of the resident version, in milliseconds. */
@@ -481,12 +495,25 @@ public final class LoadJob extends Ingest {
                 residency.publish(changed.stream().map(Loading::version).toList(), reservation)) {
             PublishedVersion replaced = previous.get(version.dataset());
             if (replaced != null) {
-                notes.add(version.dataset()
-                        + (replaced.digest().equals(version.digest()) ? " was loaded again" : " has changed")
-                        + ": version=" + version.version() + " replaces=" + replaced.version()
-                        + "; readers of the old one keep it");
+                notes.add(replacementNote(replaced, version));
             }
         }
         return changed.stream().map(Loading::candidate).toList();
+    }
+
+    private static String replacementNote(PublishedVersion replaced, PublishedVersion version) {
+        boolean isFromElsewhere = replaced.isSourced() && !replaced.origins().equals(version.origins());
+        String change = isFromElsewhere ? " has another source" : " has changed";
+        return version.dataset()
+                + (replaced.digest().equals(version.digest()) ? " was loaded again" : change)
+                + ": version=" + version.version() + " replaces=" + replaced.version()
+                + (isFromElsewhere ? " source=" + shown(version) + " before=" + shown(replaced) : "")
+                + "; readers of the old one keep it";
+    }
+
+    private static String shown(PublishedVersion version) {
+        return version.origins().stream()
+                .map(path -> new LoadRequest.Source(version.dataset(), path).visiblePath())
+                .collect(Collectors.joining(","));
     }
 }

@@ -9,6 +9,7 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.Parallel;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
 import java.util.HashSet;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Finds the datasets of a load that are resident with the same contents, so that they need no loading: their files look unchanged, or were
@@ -53,6 +55,7 @@ final class Reuse {
         PublishedVersion version = found.get();
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
+            recordChanged(candidate, version);
             return Optional.of(note(version, "its sources look unchanged"));
         } else if (!eachIs(candidate, version, version.isInPlace() ? Reuse::isStamped : SourceRecord::looksLike)) {
             return Optional.empty(); // readers of files in place check their stamps
@@ -68,17 +71,34 @@ final class Reuse {
      * @param look a value that changes whenever the sources do; empty if it is not known
      */
     Optional<String> unchanged(String dataset, List<String> origins, String look) {
-        return residency
-                .find(dataset)
+        return repeated(dataset, origins)
                 .filter(version -> !look.isEmpty()
-                        && !options.strict()
-                        && !options.evenIfUnchanged()
-                        && options.givesSameAs(version.provenance().options())
-                        && version.origins().equals(origins)
                         && !version.sources().isEmpty()
                         && version.sources().stream()
                                 .allMatch(source -> source.sample().equals(look)))
                 .map(version -> note(version, "its sources look unchanged"));
+    }
+
+    /**
+     * Returns the note for an unchanged dataset from this machine before any file of it is opened; empty if its files must be scanned.
+     *
+     * @param look returns a value that changes whenever the files do; empty if it is not known
+     */
+    Optional<String> unchangedHere(String dataset, List<String> origins, Supplier<String> look) {
+        return repeated(dataset, origins)
+                .filter(version -> !version.provenance().look().isEmpty()
+                        && version.provenance().look().equals(look.get()))
+                .map(version -> note(version, "its sources look unchanged"));
+    }
+
+    /** Returns the resident version if this load names the same sources and options, and may trust the looks of files. */
+    private Optional<PublishedVersion> repeated(String dataset, List<String> origins) {
+        return residency
+                .find(dataset)
+                .filter(version -> !options.strict()
+                        && !options.evenIfUnchanged()
+                        && options.givesSameAs(version.provenance().options())
+                        && version.origins().equals(origins));
     }
 
     /** Returns the note for a dataset that was loaded and turned out to equal the resident version; empty if it must be published. */
@@ -162,11 +182,19 @@ final class Reuse {
         }
     }
 
-    private String recordUnchanged(Candidate candidate, PublishedVersion version) {
-        if (!candidate.provenance().sources().equals(version.sources())
-                || !candidate.provenance().origins().equals(version.origins())) {
-            residency.recordSources(version, candidate.provenance().withWholeOf(version.provenance()));
+    /** Records the sources if there is anything new about them, so that the next load need not read them again. */
+    private void recordChanged(Candidate candidate, PublishedVersion version) {
+        Provenance now = candidate.provenance();
+        Provenance then = version.provenance();
+        if (!now.sources().equals(then.sources())
+                || !now.origins().equals(then.origins())
+                || !now.look().equals(then.look())) {
+            residency.recordSources(version, now.withWholeOf(then));
         }
+    }
+
+    private String recordUnchanged(Candidate candidate, PublishedVersion version) {
+        recordChanged(candidate, version);
         return note(version, "its sources were read again and are unchanged");
     }
 

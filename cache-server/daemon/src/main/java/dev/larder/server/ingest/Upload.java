@@ -262,7 +262,7 @@ public final class Upload extends Ingest {
 
     /** Returns the answer for the client. */
     public Build build() {
-        return new Build(folder().folder().toString());
+        return new Build(folder().folder().toString(), store.memoryPolicy().toString());
     }
 
     @Override

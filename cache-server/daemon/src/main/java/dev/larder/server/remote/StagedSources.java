@@ -172,6 +172,21 @@ public final class StagedSources implements AutoCloseable {
         return isElsewhere ? looks.getOrDefault(dataset, "") : "";
     }
 
+    /** Returns the same for a dataset that comes from this machine alone, otherwise an empty text. Lists its sources, and opens no file. */
+    public String lookHere(String dataset) {
+        StringBuilder looks = new StringBuilder();
+        for (LoadRequest.Source source : requested) {
+            if (source.name().equals(dataset)) {
+                String look = source.isRemote() ? "" : ScannedSource.look(source.file(), options, settings);
+                if (look.isEmpty()) {
+                    return "";
+                }
+                looks.append(look);
+            }
+        }
+        return looks.toString();
+    }
+
     /** Returns the objects of a remote source by name, each with its length and its tag or time. */
     public Map<String, String> listed(LoadRequest.Source source) {
         Map<String, String> listed = new TreeMap<>();

@@ -1,7 +1,10 @@
 package dev.larder.server.source;
 
+import dev.larder.internal.layout.Digest;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -182,6 +185,24 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     @Override
     public int size() {
         return count;
+    }
+
+    /** Returns a hash of the names, lengths, times and inodes of all files, and of their order. */
+    public String look() {
+        MessageDigest look = Digest.sha256();
+        folders.forEach(folder -> look.update((folder + "\0").getBytes(StandardCharsets.UTF_8)));
+        for (int chunk = 0; chunk < chunks.size(); chunk++) {
+            look.update(chunks.get(chunk), 0, (int) Math.min(CHUNK_BYTES, end - ((long) chunk << CHUNK_SHIFT)));
+        }
+        for (long[] numbers : List.of(places, byteSizes, modifiedNanos, changedNanos, inodes)) {
+            ByteBuffer bytes = ByteBuffer.allocate(count * Long.BYTES);
+            bytes.asLongBuffer().put(numbers, numbers == places ? 1 : 0, count);
+            look.update(bytes);
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(count * Integer.BYTES);
+        bytes.asIntBuffer().put(folderOf, 0, count);
+        look.update(bytes);
+        return Digest.hex(look.digest());
     }
 
     /** Returns all bytes of all files. */

@@ -8,6 +8,7 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.MemoryPolicy;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LeaseProbe;
@@ -55,6 +56,7 @@ public final class Store implements AutoCloseable {
     private final LeaseProbe leases;
     private final WriteStrategy strategy;
     private final boolean writersShow;
+    private final MemoryPolicy memoryPolicy = BulkIo.system().memoryPolicy();
     private final Rings rings;
     private final RegionFiles regions;
 
@@ -183,6 +185,11 @@ public final class Store implements AutoCloseable {
     /** Returns the {@code huge=} option of the store's mount. */
     public String hugePages() {
         return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
+    }
+
+    /** Returns the daemon's policy for memory nodes. */
+    public MemoryPolicy memoryPolicy() {
+        return memoryPolicy;
     }
 
     /** Returns the pages of a version; it has no pieces if the store's file system has no huge pages. */

@@ -1,6 +1,7 @@
 package dev.larder.server.store;
 
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.server.store.space.Mount;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,7 +28,10 @@ enum WriteStrategy {
         if (mount.isEmpty() || !io.canPopulate() || areDenied()) {
             return BUFFERED;
         }
-        return mount.get().hasHugePages() ? MAPPED : COLLAPSED;
+        if (mount.get().hasHugePages()) {
+            return MAPPED;
+        }
+        return PageSize.hugeBytes() == PageSize.HUGE_BYTES ? COLLAPSED : BUFFERED;
     }
 
     /** Returns whether the machine denies huge pages to every mount. */

@@ -104,7 +104,22 @@ class ControlServerTest {
     @Test
     void totalsArrive() {
         DaemonStatus status = new DaemonStatus(
-                store.toString(), 1, "v", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9), "");
+                store.toString(),
+                1,
+                "v",
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                "never",
+                10,
+                11,
+                "interleave:0-1",
+                Duration.ofSeconds(9),
+                "");
         handler.on((request, reply) -> {
             reply.answer(status);
         });

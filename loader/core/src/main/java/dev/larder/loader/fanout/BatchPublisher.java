@@ -174,10 +174,7 @@ public final class BatchPublisher implements AutoCloseable {
             if (slots != null) {
                 slots.publish(batch);
             } else {
-                awaitSlot(
-                        writer,
-                        writer.published(),
-                        writer.published() + Math.max(1, settings.slots() / LOOKS_PER_ROUND));
+                awaitSlot(writer, writer.published(), writer.published() + slotsPerLook());
                 writer.makeRoom(batch);
                 writer.write(batch);
             }
@@ -197,14 +194,14 @@ public final class BatchPublisher implements AutoCloseable {
     /** If a loader fills the slots, waits until it has a free one, and gives it all slots that no consumer needs. */
     private synchronized void awaitSlotForLoader() {
         RingSlots own = slots;
-        if (own != null && (own.areAllHeld() || own.isWorthLooking(LOOKS_PER_ROUND))) {
+        if (own != null && own.areManyHeld()) {
             requireOpen();
             RingWriter writer = Objects.requireNonNull(ring);
             long wanted = writer.published() + settings.slots();
             if (own.areAllHeld()) {
                 awaitSlot(writer, own.released(), wanted);
             } else {
-                tryGrant(writer, own.released(), wanted);
+                tryGrant(writer, own.released() + slotsPerLook() - 1, wanted);
             }
             own.release(granted);
         }
@@ -314,10 +311,10 @@ public final class BatchPublisher implements AutoCloseable {
      */
     private boolean tryGrant(RingWriter writer, long batch, long wanted) {
         int count = settings.slots();
-        long known = seats.leastFinished();
-        if (known <= batch - count) {
+        if (seats.isOneBehind(batch - count + 1)) {
             return false;
         }
+        long known = seats.leastFinishedOfKnown();
         claimed = Math.max(claimed, Math.min(wanted, Math.min(known, wanted) + count));
         writer.claim(claimed);
         long finished = seats.leastFinished();
@@ -345,6 +342,11 @@ public final class BatchPublisher implements AutoCloseable {
             }
             wait.pause();
         }
+    }
+
+    /** Returns the slots that are worth a check of all seats, which costs a system call for each. */
+    private int slotsPerLook() {
+        return Math.max(1, settings.slots() / LOOKS_PER_ROUND);
     }
 
     private RingWait slotWait() {

@@ -37,7 +37,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
     /** Returns the offset of the slots: a multiple of the huge page size if slots can be on huge pages. */
     long slotsOffset() {
         boolean isHuge = slotByteSize >= PageSize.HUGE_BYTES && slotByteSize % PageSize.HUGE_BYTES == 0;
-        return ByteSums.roundUp(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : PageSize.BYTES);
+        return ByteSums.roundUp(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : RingDescriptor.PAGE_LENGTH);
     }
 
     /** Returns the bytes of the header and the table. */

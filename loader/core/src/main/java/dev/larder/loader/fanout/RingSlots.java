@@ -60,9 +60,9 @@ final class RingSlots {
         return released;
     }
 
-    /** Returns whether it is time to check which slots the consumers no longer need. */
-    boolean isWorthLooking(int looksPerRound) {
-        return held.size() * looksPerRound >= count;
+    /** Returns whether it is time to check which slots the consumers no longer need: half of them are held. */
+    boolean areManyHeld() {
+        return 2 * held.size() >= count;
     }
 
     /** Returns whether the loader has no slot to fill. */

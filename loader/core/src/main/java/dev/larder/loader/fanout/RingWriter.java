@@ -75,6 +75,10 @@ final class RingWriter implements AutoCloseable {
     private final RingGeometry geometry;
     private final ByteBuffer header;
     private final ByteBuffer[] slots;
+
+    /** Computed once, because it is needed for every batch. */
+    private final long slotsAddress;
+
     private final long[] reserved;
     private final Reservation reservation;
     private long published;
@@ -86,6 +90,7 @@ final class RingWriter implements AutoCloseable {
         this.reservation = reservation;
         this.reserved = new long[geometry.slots()];
         Arrays.fill(reserved, slotBytes);
+        this.slotsAddress = memory.address() + geometry.slotsOffset();
         this.header = memory.buffer(0, geometry.slotsOffset());
         this.slots = new ByteBuffer[geometry.slots()];
         for (int i = 0; i < slots.length; i++) {
@@ -239,14 +244,18 @@ final class RingWriter implements AutoCloseable {
 
     /** Returns whether a batch is in the next slot. */
     boolean isInPlace(Batch batch) {
-        return batch.arrays().stream().allMatch(array -> {
-            long offset = offsetInSlot(array);
-            return offset >= 0 && offset <= geometry.slotByteSize() - array.byteSize();
-        });
+        List<BatchArray> arrays = batch.arrays();
+        for (int i = 0; i < arrays.size(); i++) {
+            long offset = offsetInSlot(arrays.get(i));
+            if (offset < 0 || offset > geometry.slotByteSize() - arrays.get(i).byteSize()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private long offsetInSlot(BatchArray array) {
-        long slot = memory.address() + geometry.slotOffset((int) (published % slots.length));
+        long slot = slotsAddress + published % slots.length * geometry.slotByteSize();
         return array.buffer().addressOffset() - slot;
     }
 

@@ -62,9 +62,35 @@ final class Seats {
         return least;
     }
 
-    /** Returns the seats that had not finished the batches before {@code needed} at the last read. */
+    /** Reads the pages of the consumers that were known at the last read; returns as {@link #leastFinished()}. */
+    long leastFinishedOfKnown() {
+        long least = Long.MAX_VALUE;
+        for (int seat = 0; seat < descriptors.length; seat++) {
+            if (tickets[seat] != 0 && look(seat)) {
+                least = Math.min(least, finished[seat]);
+            }
+        }
+        return least;
+    }
+
+    /**
+     * Returns whether a known consumer has not finished the batches before {@code needed}. A producer that waits calls this in a loop, so it
+     * reads no page but that of the first consumer that is behind.
+     */
+    boolean isOneBehind(long needed) {
+        for (int seat = 0; seat < descriptors.length; seat++) {
+            if (tickets[seat] != 0 && finished[seat] < needed && look(seat) && finished[seat] < needed) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Reads the pages of the known consumers; returns the seats that have not finished the batches before {@code needed}. */
     List<Integer> behind(long needed) {
-        return known().stream().filter(seat -> finished[seat] < needed).toList();
+        return known().stream()
+                .filter(seat -> look(seat) && finished[seat] < needed)
+                .toList();
     }
 
     /** Returns the seats that were taken at the last read. */

@@ -101,7 +101,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
 
     /** Waits for the next batch; returns false if there will be none. */
     private boolean await() {
-        RingWait wait = new RingWait("next batch", timeout);
+        RingWait wait = null;
         while (true) {
             int state = ring.stateAcquire();
             boolean isThere = ring.publishedAcquire() > next;
@@ -110,6 +110,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
             if (isThere) {
                 return true;
             }
+            wait = wait == null ? new RingWait("next batch", timeout) : wait; // usually the batch is there
             if (state == RingDescriptor.STATE_ENDED) {
                 return false;
             } else if (state == RingDescriptor.STATE_FAILED) {

@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,19 @@ final class FileListing {
     /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
 
+    /**
+     * File systems of this machine, which keep the time of the last change of each inode. A tmpfs does not: it takes no notice of writes to
+     * mapped pages.
+     */
+    private static final Set<String> WITH_TIMES_OF_CHANGES =
+            Set.of("bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "xfs", "zfs");
+
+    /**
+     * After this time, the kernel has written a changed page of a mapped file back (vm.dirty_expire_centisecs is 30 s), so that the next
+     * write to it changes the time of the file. Earlier, it does not.
+     */
+    static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(60);
+
     /** Stands for bytes of a name that are no text. */
     private static final char REPLACEMENT = '\uFFFD';
 
@@ -41,6 +56,10 @@ final class FileListing {
     private final List<Unreadable> unreadable = new ArrayList<>();
     private final List<LarderException> refusals = new Refusals();
     private final FolderGuard guard = new FolderGuard();
+    private final long startNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+    private final FileStatus rootStatus;
+    private boolean isOnOneDevice = true;
+    private long newestNanos = Long.MIN_VALUE;
     private int hidden;
 
     /**
@@ -91,9 +110,10 @@ final class FileListing {
         }
     }
 
-    private FileListing(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
+    private FileListing(Path root, FileStatus rootStatus, Exclusion exclusion, ScanSettings settings) {
         this.root = root;
-        this.isFolder = isFolder;
+        this.rootStatus = rootStatus;
+        this.isFolder = rootStatus.isFolder();
         this.exclusion = exclusion;
         this.settings = settings;
         this.files = new FileTable(root, !isFolder);
@@ -102,7 +122,7 @@ final class FileListing {
     /** Lists a folder or a single file; fails with a refusal if it is neither, or the whole file system. */
     static FileListing of(Path root, Exclusion exclusion, ScanSettings settings) {
         FileStatus status = SourceIdentity.status(root);
-        FileListing listing = new FileListing(root, status.isFolder(), exclusion, settings);
+        FileListing listing = new FileListing(root, status, exclusion, settings);
         if (status.isFolder()) {
             FolderGuard.requireNotEverything(root);
             listing.enter(root, "");
@@ -137,6 +157,30 @@ final class FileListing {
     /** Returns how many files and folders were left out because their names begin with a dot. */
     int hidden() {
         return hidden;
+    }
+
+    /**
+     * Returns a hash that differs after any change of the files, so that equal ones need not be opened. Returns an empty text if no
+     * such hash exists: if the file system may keep no times of changes, or a file is so recent that a later write could have the same
+     * time.
+     *
+     * @param settledNanos the age after which a write changes the time of a file; {@link #SETTLED_NANOS} except in tests
+     */
+    String look(long settledNanos) {
+        boolean isCertain = isOnOneDevice
+                && refusals.isEmpty()
+                && unreadable.isEmpty()
+                && newestNanos < startNanos - settledNanos
+                && hasTimesOfChanges(root);
+        return isCertain ? files.look() : "";
+    }
+
+    private static boolean hasTimesOfChanges(Path root) {
+        try {
+            return WITH_TIMES_OF_CHANGES.contains(Files.getFileStore(root).type());
+        } catch (IOException e) {
+            return false; // in a chroot, the root may be no mount point
+        }
     }
 
     /** Visits a folder; {@code level} is its path below the root, empty or with a slash at the end. */
@@ -202,6 +246,8 @@ final class FileListing {
     }
 
     private void add(String level, String name, FileStatus status) {
+        isOnOneDevice &= status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
+        newestNanos = Math.max(newestNanos, Math.max(status.modifiedNanos(), status.changedNanos()));
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }
 }

@@ -13,6 +13,7 @@ import dev.larder.server.source.SourceOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -221,7 +222,23 @@ final class Findings implements AutoCloseable {
         }
         arrays.sort(Comparator.comparing(array -> array.name().array()));
         isHandedOut = true;
-        return new ScannedSource(dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes);
+        return new ScannedSource(
+                dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes, look());
+    }
+
+    /** Returns the look of the listing if it stands for all that was found, and a load has nothing to report but that. */
+    private String look() {
+        boolean isAll = settings.samples() != null && skipped() == 0 && listing.hidden() == 0 && notes.isEmpty();
+        if (!isAll) {
+            return "";
+        }
+        Set<Path> listed = new HashSet<>();
+        listing.files().forEach(file -> listed.add(file.file()));
+        boolean isListed = arrays.stream()
+                .map(SourceArray::files)
+                .filter(files -> !(files instanceof FileTable))
+                .allMatch(files -> files.stream().allMatch(file -> listed.contains(file.file())));
+        return isListed ? listing.look(FileListing.SETTLED_NANOS) : "";
     }
 
     @Override

@@ -27,6 +27,7 @@ import java.util.TreeMap;
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  * @param passedOver how many of the skipped files are of known kinds, by kind
  * @param notes sentences about parts of files that were skipped
+ * @param look a hash that differs after any change of the files; empty if it is not known, or if files were skipped
  */
 public record ScannedSource(
         String name,
@@ -35,7 +36,8 @@ public record ScannedSource(
         int skippedFiles,
         int hiddenFiles,
         Map<String, Integer> passedOver,
-        List<String> notes) {
+        List<String> notes,
+        String look) {
     /** Keeps its own copies. */
     public ScannedSource {
         arrays = List.copyOf(arrays);
@@ -91,6 +93,16 @@ public record ScannedSource(
     /** Scans with the calling thread. */
     static ScannedSource scan(String name, Path path, SourceOptions options) {
         return scan(name, path, options, ScanSettings.quick());
+    }
+
+    /** Returns the {@link #look} of the files that a scan would list now. Opens none of them. */
+    public static String look(Path path, SourceOptions options, ScanSettings settings) {
+        try {
+            FileListing listing = FileListing.of(path, options.exclusion(), settings);
+            return listing.hidden() > 0 ? "" : listing.look(FileListing.SETTLED_NANOS);
+        } catch (LarderException e) {
+            return ""; // the scan reports it
+        }
     }
 
     /** Refuses a source that a load would refuse, as far as names show. Opens no file, so a load may still find more to refuse. */

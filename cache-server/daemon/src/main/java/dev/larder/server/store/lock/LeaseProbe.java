@@ -104,7 +104,9 @@ public final class LeaseProbe {
         return withLease(version, List::of, descriptor -> LockTable.read().readers(posix.status(descriptor)));
     }
 
-    /** Returns the processes that hold each of these versions, by folder. */
+    /**
+     * Returns the leased ones of these versions by folder, each with the processes that hold it, as far as this pid namespace shows them.
+     */
     public Map<Path, List<Long>> holdersOf(List<PublishedVersion> versions) {
         return holders(
                 versions.stream().map(PublishedVersion::folder).distinct().toList());
@@ -117,7 +119,7 @@ public final class LeaseProbe {
     Map<Path, List<Long>> holders(List<Path> versions) {
         List<Path> leased = versions.stream().filter(this::isLeased).toList();
         LockTable locks = leased.isEmpty() ? LockTable.empty() : LockTable.read();
-        return versions.stream()
+        return leased.stream()
                 .collect(Collectors.toMap(
                         version -> version,
                         version ->

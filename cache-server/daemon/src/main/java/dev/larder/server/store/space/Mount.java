@@ -60,7 +60,7 @@ public record Mount(Path point, String type, String options) {
 
     /** Returns the space that the shortest file occupies, in bytes. */
     public long fileUnitBytes() {
-        return isTmpfs() && hugePages().equals("always") ? PageSize.HUGE_BYTES : PageSize.BYTES;
+        return isTmpfs() && hugePages().equals("always") ? PageSize.hugeBytes() : PageSize.BYTES;
     }
 
     /**

@@ -1,0 +1,87 @@
+package dev.larder.loader.fanout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.posix.Posix;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SeatsTest {
+    private final Posix posix = Posix.system();
+    private final Gallery gallery = new Gallery(100, 50, 16);
+    private final BatchPublisher publisher = gallery.publisher().seats(3).open();
+    private final Seat first = take();
+    private final Seat second = take();
+    private final int[] descriptors = IntStream.range(0, 3)
+            .map(seat -> posix.openForReading(gallery.ring().resolve(RingDescriptor.seatFile(seat))))
+            .toArray();
+    private final Seats seats = new Seats(posix, descriptors);
+
+    private Seat take() {
+        return Objects.requireNonNull(Seat.tryTake(posix, gallery.ring()));
+    }
+
+    @BeforeEach
+    void sitDown() {
+        first.sit(0);
+        second.sit(0);
+        assertThat(seats.taken()).isEqualTo(2);
+    }
+
+    @AfterEach
+    void close() {
+        IntStream.of(descriptors).forEach(posix::close);
+        first.close();
+        second.close();
+        publisher.close();
+        gallery.close();
+    }
+
+    @Test
+    void oneIsBehindUntilAllHaveFinished() {
+        assertThat(seats.isOneBehind(4)).isTrue();
+
+        second.finish(4);
+        assertThat(seats.isOneBehind(4)).isTrue();
+
+        first.finish(5);
+        assertThat(seats.isOneBehind(4)).isFalse();
+        assertThat(seats.leastFinishedOfKnown()).isEqualTo(4);
+    }
+
+    @Test
+    void aConsumerThatCatchesUpDuringTheWaitForAnotherIsNotBehind() {
+        assertThat(seats.isOneBehind(4)).isTrue(); // reads the page of the first consumer only
+
+        second.finish(4);
+
+        assertThat(seats.behind(4)).containsExactly(0);
+    }
+
+    @Test
+    void aConsumerThatLeavesDuringTheWaitForAnotherIsNotBehind() {
+        assertThat(seats.isOneBehind(4)).isTrue();
+
+        second.close();
+
+        assertThat(seats.behind(4)).containsExactly(0);
+        assertThat(seats.known()).containsExactly(0);
+    }
+
+    @Test
+    void aNewConsumerIsKnownAfterAReadOfAllPages() {
+        try (Seat third = take()) {
+            third.sit(2);
+            first.finish(9);
+            second.finish(9);
+
+            assertThat(seats.leastFinishedOfKnown()).isEqualTo(9);
+            assertThat(seats.leastFinished()).isEqualTo(2);
+            assertThat(seats.isOneBehind(3)).isTrue();
+        }
+    }
+}
