@@ -236,7 +236,8 @@ final class FileListing {
     }
 
     private void add(String level, String name, FileStatus status) {
-        isOnOneDevice &= status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
+        isOnOneDevice &=
+                status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
         newestNanos = Math.max(newestNanos, Math.max(status.modifiedNanos(), status.changedNanos()));
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }
