@@ -104,7 +104,7 @@ def daemon(store, folder):
 
 
 def crowd(work, count, *words, start="fork", context=multiprocessing):
-    """Runs work(meet, number, *words) in so many processes, in which `meet` waits for all; returns their results. All live until all have one."""
+    """Runs work(meet, number, *words) in so many processes, and `meet` waits for all of them; returns their results. All live until all have one."""
     context = context.get_context(start)
     there, over, found = context.Barrier(count), context.Barrier(count + 1), context.SimpleQueue()
     members = [context.Process(target=_member, args=(work, number, there, over, found, words)) for number in range(count)]
