@@ -54,7 +54,7 @@ final class GatherProcess {
                 BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             BenchStore.touch(array);
             long[][] batches = batches(Path.of(arguments[4]), Integer.parseInt(arguments[5]));
-            new GatherProcess(array, Path.of(arguments[3]), batches).run(arguments[0].split(","), input);
+            new GatherProcess(array, Path.of(arguments[3]), batches).run(arguments[0].split(",", -1), input);
         }
     }
 
@@ -83,7 +83,7 @@ final class GatherProcess {
             System.out.println("ready " + names[i] + " " + Long.toUnsignedString(sumOfFirst(ways[i])));
         }
         for (String line = input.readLine(); line != null; line = input.readLine()) {
-            String[] words = line.split(" ");
+            String[] words = line.split(" ", -1);
             Way way = ways[List.of(names).indexOf(words[0])];
             System.out.println(Math.round(bytesPerSecond(way, Double.parseDouble(words[1]))));
         }

@@ -48,7 +48,7 @@ final class FanOutBenchmark {
         try (Larder larder = Larder.connect(BenchStore.path());
                 Dataset dataset = larder.dataset(BenchStore.DATASET)) {
             for (String argument : List.of(arguments).subList(2, arguments.length)) {
-                String[] array = argument.split(":");
+                String[] array = argument.split(":", -1);
                 int samples = array.length == 1 ? BenchStore.BATCH : Integer.parseInt(array[1]);
                 FanOutBenchmark bench =
                         new FanOutBenchmark(larder, dataset, array[0], samples, Double.parseDouble(arguments[1]));
@@ -236,7 +236,7 @@ final class FanOutBenchmark {
         long endOfWarmUpNs = System.nanoTime() + WARM_UP_NS;
         long epoch = 0;
         while (System.nanoTime() < endOfWarmUpNs) {
-            reading.applyAsInt(epoch++);
+            int unused = reading.applyAsInt(epoch++);
         }
         long count = 0;
         long processorNs = ProcessorClock.ns(others);
