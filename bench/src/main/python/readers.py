@@ -26,7 +26,8 @@ from control import Daemon, processor_s, quantiles
 import larder
 
 SEED = 7
-HUGE_BYTES, LONGEST_MOVE_S, LOOK_S = 2 << 20, 180, 0.005
+HUGE_SIZE = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
+LONGEST_MOVE_S, LOOK_S = 180, 0.005
 READERS = 6
 NO_SPACE, REFUSED = 5, 7
 DATASETS = [f"churn-{i}" for i in range(3)]
@@ -79,7 +80,9 @@ def collapse(store, dataset, seconds, *java):
         begin = time.perf_counter()
         subprocess.run([children.LARDER, "serve", "--detach", "--store", store], check=True, stdout=subprocess.DEVNULL)
         array = daemon.arrays(dataset + "/")[0]
-        while (huge := daemon.status()["hugeBytes"]) < array["bytes"] // HUGE_BYTES * HUGE_BYTES:
+        with open(HUGE_SIZE) as file:
+            piece = int(file.read())
+        while (huge := daemon.status()["hugeBytes"]) < array["bytes"] // piece * piece:
             if time.perf_counter() - begin > LONGEST_MOVE_S:
                 raise TimeoutError(f"the kernel gives too few huge pages: bytes={huge} wanted={array['bytes']}")
             time.sleep(LOOK_S)
