@@ -8,11 +8,14 @@ import hashlib
 import io
 import json
 import os
+import struct
 import zlib
 
 import numpy as np
 
 MASK = 2**64 - 1
+PARTS = ["", "ragged_values", "ragged_offsets", "ragged_shapes", "strings_bytes", "strings_offsets", "index_slots", "index_records", "index_positions",
+         "index_entries", "bytes_values", "bytes_offsets"]
 
 
 def _crc_table():
@@ -140,11 +143,80 @@ def write_version(store, dataset, arrays, columns=None, packed=False, checksums=
         entries.append({**entry, "part": parts[name]} if name in parts else entry)
     manifest = {"formatVersion": 1, "dataset": dataset, "version": version, "digest": _digest(arrays, entries),
                 "published": "2026-01-01T00:00:00Z", "arrays": entries, "origins": [], "sources": []}
-    with open(os.path.join(folder, "manifest.json"), "w") as out:
-        json.dump(manifest, out)
+    write_manifest(folder, manifest)
     open(os.path.join(folder, "lease"), "w").close()
     _replace_current(parent, version)
     return folder
+
+
+def write_manifest(folder, manifest):
+    """Writes the manifest of a version, and the index that has the same arrays."""
+    with open(os.path.join(folder, "manifest.json"), "w") as out:
+        json.dump(manifest, out)
+    with open(os.path.join(folder, "index"), "wb") as out:
+        out.write(index_of(folder, manifest))
+
+
+def index_of(folder, manifest):
+    arrays = sorted(manifest["arrays"], key=lambda array: array["name"].encode("utf-16-be"))
+    sources = {source["array"]: source for source in manifest["sources"]}
+    files, dimensions, text = {}, [], bytearray()
+    for array in arrays:
+        files.setdefault(array["file"], sources.get(array["name"], {}) if os.path.isabs(array["file"]) else {})
+    slot_count = 2
+    while slot_count < 2 * len(arrays):
+        slot_count *= 2
+    entries_at = -(-(128 + 4 * slot_count) // 8) * 8
+    segments_at = entries_at + 64 * len(arrays)
+    shapes_at = segments_at + 32 * len(files)
+    text_at = shapes_at + 8 * sum(len(array["shape"]) for array in arrays)
+
+    def place(string):
+        string = string.encode("utf-8")
+        text.extend(string)
+        return text_at + len(text) - len(string), len(string)
+
+    slots, entries, segments = [0] * slot_count, b"", b""
+    for number, array in enumerate(arrays):
+        hash = 0xCBF29CE484222325
+        for byte in array["name"].encode("utf-8"):
+            hash = (hash ^ byte) * 0x100000001B3 & MASK
+        hash ^= hash >> 32
+        slot = hash % slot_count
+        while slots[slot]:
+            slot = (slot + 1) % slot_count
+        slots[slot] = number + 1
+        descr = str(np.lib.format.dtype_to_descr(_dtype(array["dtype"])))
+        entries += struct.pack("<Q6I2Q4I", hash, *place(array["name"]), *place(descr), shapes_at + 8 * len(dimensions), len(array["shape"]), array["offset"],
+                               array["bytes"], list(files).index(array["file"]), int(array["crc32c"], 16), ord(array["order"]),
+                               PARTS.index(array.get("part", "")))
+        dimensions += array["shape"]
+    for file, source in files.items():
+        size = source.get("bytes", os.path.getsize(os.path.join(folder, file)))
+        segments += struct.pack("<Q2IqQ", size, *place(file), source.get("modified", 0), source.get("inode", 0))
+    content = struct.pack(f"<{slot_count}I", *slots).ljust(entries_at - 128, b"\0") + entries + segments + struct.pack(f"<{len(dimensions)}q", *dimensions) + text
+    sums_at = -(-(128 + len(content)) // 8) * 8
+    content = content.ljust(sums_at - 128, b"\0")
+    size = sums_at + 4 * -(-sums_at // 1024)
+    head = struct.pack("<8s2IQ2I32s7Q2I", b"LARDERIX", 1, len(arrays), manifest["version"], slot_count, len(files), bytes.fromhex(manifest["digest"]), size,
+                       1767225600000, 128, entries_at, segments_at, shapes_at, text_at, 0, sums_at)
+    whole = head + content
+    sums = sums_of(whole)
+    return whole[:120] + crc32c(whole + sums).to_bytes(4, "little") + whole[124:] + sums
+
+
+def sums_of(content):
+    """Returns the sums of the blocks of an index, of its bytes before the sums, with zeros in place of its checksum."""
+    return b"".join(zlib.crc32(content[at:at + 1024]).to_bytes(4, "little") for at in range(0, len(content), 1024))
+
+
+def _dtype(descr):
+    """Returns the dtype of JSON: fields, titles and shapes are lists there."""
+    def tuples(descr):
+        return descr if isinstance(descr, str) else [(tuple(name) if isinstance(name, list) else name, tuples(inner), *map(tuple, shape))
+                                                     for name, inner, *shape in descr]
+
+    return np.lib.format.descr_to_dtype(tuples(descr))
 
 
 def _digest(arrays, entries):

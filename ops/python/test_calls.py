@@ -42,6 +42,7 @@ def count(*arguments, **named):
 
 
 _given = []
+_remembered = []
 
 
 def give(number):
@@ -60,6 +61,27 @@ class CachedTest(BuildsCase):
         """Return what comes back for a result."""
         _given[:] = [result]
         return larder.cached(give, version=1)(len(larder.datasets()))
+
+    def test_a_function_that_changes_its_own_key_is_named(self):
+        def remember(number):
+            _remembered.append(number)
+            return number
+
+        def fill(array):
+            array[0] += 1
+            return array
+
+        expected = "a function changes a value that its key contains, so the next call has another key and computes again: function=.*{}; do not change"
+        for act, name in ((lambda: larder.cached(remember)(1), "remember"), (lambda: larder.cached(fill)(np.zeros(3)), "fill"),
+                          (lambda: larder.cached(fill, version=1, name="fill")(np.ones(3)), "fill")):
+            with self.subTest(name=name), self.assertWarnsRegex(UserWarning, expected.format(name)) as caught:
+                act()
+            self.assertEqual(os.path.basename(caught.warnings[0].filename), "test_calls.py")
+
+        _remembered.clear()
+        for _ in range(2):
+            larder.cached(remember, version=1, name="remember")(1)  # its key has no globals: warnings are errors here
+        self.assertEqual(_remembered, [1])
 
     def test_a_function_is_called_once_for_the_same_arguments(self):
         @larder.cached

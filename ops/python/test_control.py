@@ -272,6 +272,22 @@ class FailuresTest(TalkCase):
             self.assertEqual(larder.wait("d", 60).version, 1)
         self.assertEqual((len(clients), len(caught.warnings)), (4, 1))
 
+    def test_who_waits_goes_on_if_the_daemon_dies_before_the_call(self):
+        self.publish()
+        starter = threading.Timer(0.2, lambda: self.talk(lambda client: (client.call(), client.done())))
+        with mock.patch.object(room("_cache"), "_await_daemon", lambda *_: starter.start()):  # it was there, and is gone
+            with self.assertWarnsRegex(UserWarning, "^the daemon is gone, waiting for another"):
+                self.assertEqual(larder.wait("d", 60).version, 1)
+
+    def test_what_is_no_path_of_a_store_is_named(self):
+        for act, message in ((lambda: larder.create("x", np.zeros((2, 2))), "create takes no data: dataset=x type=ndarray; with larder.create"),
+                             (lambda: larder.create("x", {"a": 1}), "create takes no data: dataset=x type=dict; "),
+                             (lambda: larder.dataset("x", np.zeros(2)), "a store is the path of its folder: store=ndarray; "),
+                             (lambda: larder.load("x", "/y", 7), "a store is the path of its folder: store=int; "),
+                             (lambda: larder.ls("", store=["/x"]), "a store is the path of its folder: store=list; ")):
+            with self.subTest(message=message), self.assertRaisesRegex(TypeError, "^" + message):
+                act()
+
     def test_who_waited_for_a_build_that_was_given_up_hears_that(self):
         self.talk(lambda client: (client.call(), client.error("NotFound", 4, "dataset did not arrive", "build or load it again", dataset="d",
                                                               reason="build was abandoned")))

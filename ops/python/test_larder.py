@@ -342,8 +342,7 @@ class InPlaceTest(StoreCase):
             found = os.stat(path)
             contents["sources"].append({"array": array["name"], "path": path, "bytes": found.st_size,
                                         "modified": found.st_mtime_ns, "inode": found.st_ino, "sample": ""})
-        with open(manifest, "w") as file:
-            json.dump(contents, file)
+        make_store.write_manifest(folder, contents)
 
     def changed(self):
         return self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=d file=.*x.npy bytes=.* "

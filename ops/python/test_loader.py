@@ -45,6 +45,8 @@ class ShardTest(StoreCase):
         os.chmod(path, 0o600)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(manifest, file)
+        with open(os.path.join(os.path.dirname(path), "shard"), "w", encoding="ascii") as file:
+            file.write(f"{index}/2 {of}")
 
     def visited(self, rank, state=None):
         loader = larder.Loader("part", batch_size=10, shuffle=1, shard=(rank, 4))

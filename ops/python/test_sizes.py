@@ -50,8 +50,7 @@ def stretch(folder, name, shape, values):
             value = np.asarray(value, dtype)
             file.seek(len(header) + int(np.ravel_multi_index(index, shape)) * dtype.itemsize)
             file.write(value.tobytes())
-    with open(manifest, "w", encoding="utf-8") as file:
-        json.dump(described, file)
+    make_store.write_manifest(folder, described)
 
 
 def numbered(shape, dtype="<i4"):

@@ -42,9 +42,9 @@ if sys.version_info < (3, 9):
     raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
 
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "records", "frame", "batches",
+__all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "records", "frame", "shared", "batches",
            "feed", "ls", "status", "pin", "unpin", "evict", "verify", "serve", "Dataset", "Array", "Index", "Strings", "Ragged", "Bytes", "Builder",
-           "Batches", "Batch", "Feed", "Loader", "ComputedRows", "Records", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "Batches", "Batch", "Feed", "Loader", "ComputedRows", "Records", "Shared", "Hold", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "RequestFailed"]
 
 
@@ -78,6 +78,7 @@ if not _is_command():
     from ._requests import evict, ls, pin, status, unpin, verify
     from ._rows import ComputedRows, rows
     from ._serve import serve
+    from ._shared import Hold, Shared, shared
     from ._store import datasets
 
     for _name in (*__all__, "_restore", "_restore_array"):

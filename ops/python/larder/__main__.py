@@ -281,7 +281,7 @@ def _wait(name, store=None, timeout="10m", json=False):
         raise _HandedOver from None
     with _Display("wait", json) as display:
         _await_daemon(store, min(seconds, _DAEMON_STARTS_S))
-        display.done(_await(store, _without_slashes(name), seconds, True, display))
+        display.done(_await(store, _without_slashes(name), seconds, True, display, was_connected=True))
 
 
 def _reload(name, store=None, json=False):

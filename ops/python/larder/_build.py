@@ -20,9 +20,9 @@ from ._progress import _ProgressLine
 from ._requests import _retention
 from ._results import _stored_forms
 from ._serve import _served
-from ._store import _current, _require_file_name, _stored_name, _user
+from ._store import _current, _is_path, _require_file_name, _stored_name, _user
 
-_ALIGNMENT = 4096  # of the format; pages may be longer
+_DATA_ALIGNMENT = 4096  # of the format; pages may be longer
 _DATA_BEHIND_PAGE = 192  # the alignment of the store: such files are published without a copy
 _COPIED_BELOW = 1 << 20
 _HEADER_ALIGNMENT = 64
@@ -44,6 +44,9 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
     ...     dataset["x"] = np.zeros((1000, 16), "f4")
     ...     dataset["names"] = ["a", "b"]                 # texts, bytes and rows that differ in length become columns
     """
+    if store is not None and not _is_path(store):
+        raise TypeError(_message("create takes no data", "with larder.create(name) as dataset: dataset[array] = data; or larder.cache(name, lambda: data)",
+                                 dataset=name, type=type(store).__name__))
     builder = _begin(name, _served(store), timeout, True, _retention(pin, ttl))
     assert builder is not None  # also if it is resident
     return builder
@@ -255,8 +258,8 @@ def _header(array, copied_below=_COPIED_BELOW):
     if array.nbytes < copied_below:
         length = -(-(prefix + len(encoded) + 1) // _HEADER_ALIGNMENT) * _HEADER_ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
     else:
-        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _ALIGNMENT + 1
-        length = blocks * _ALIGNMENT + _DATA_BEHIND_PAGE - prefix
+        blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _DATA_ALIGNMENT + 1
+        length = blocks * _DATA_ALIGNMENT + _DATA_BEHIND_PAGE - prefix
     if length > _LONGEST_NUMPY_HEADER:
         raise _bad_input(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
                                    characters=length, limit=_LONGEST_NUMPY_HEADER))

@@ -65,7 +65,7 @@ def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] 
     path = _location(store)
     _await_daemon(path, _DAEMON_STARTS_S if timeout is None else min(timeout, _DAEMON_STARTS_S))
     with _ProgressLine() as line:
-        _await(path, str(name), timeout, True, line)
+        _await(path, str(name), timeout, True, line, was_connected=True)
     return dataset(name, path)
 
 

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -73,21 +74,43 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
         raise LarderError(_message("only what a function returns can be kept", "return arrays", function=_label(function)))
     signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may have other defaults, and pass other arguments
 
-    def dataset_of(*arguments: Any, **options: Any) -> str:
+    def key_of(arguments, options, its_inputs=()):
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
+        return _call_key(function, name, version, bound.arguments, list(map(_input_key, its_inputs)))
+
+    def dataset_of(*arguments: Any, **options: Any) -> str:
         its_inputs = _listed(inputs(*arguments, **options) if callable(inputs) else inputs)
-        digest = _call_key(function, name, version, bound.arguments, list(map(_input_key, its_inputs)))[:32]
+        digest = key_of(arguments, options, its_inputs)[:32]
         return f"cached.{re.sub('[^A-Za-z0-9._-]+', '-', name or _label(function))[:60]}.{digest}"
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        found = _built(dataset_of(*arguments, **options), lambda: _packed(function(*arguments, **options)), store, timeout)
+        changes = []
+
+        def compute():
+            before = key_of(arguments, options)
+            result = _packed(function(*arguments, **options))
+            changes.append(_is_changed(before, lambda: key_of(arguments, options)))
+            return result
+
+        found = _built(dataset_of(*arguments, **options), compute, store, timeout)
+        if any(changes):
+            warnings.warn(_message("a function changes a value that its key contains, so the next call has another key and computes again",
+                                   "do not change its arguments or a global that it reads, or give it a version: larder.cached(version=1)",
+                                   function=_label(function)), stacklevel=2)
         return _unpacked(found, json.loads(found[_RESULT].tobytes()))
 
     call.dataset_of = dataset_of  # type: ignore[attr-defined]
     _cached_functions[call] = function, name, version, inputs if callable(inputs) else _listed(inputs)
     return call
+
+
+def _is_changed(before, key_of):
+    try:
+        return key_of() != before
+    except LarderError:  # it has a value now that no key can contain
+        return True
 
 
 def _listed(inputs):

@@ -24,6 +24,10 @@ def _picked(index, count, **owner):
     """
     if isinstance(index, slice):
         return np.arange(*index.indices(count))
+    if type(index) is int or isinstance(index, np.integer):  # numpy takes twenty times as long
+        row = int(index)
+        if -count <= row < count:
+            return row % count
     try:
         rows = np.asarray(index)
     except ValueError:  # lists that differ in length
@@ -133,7 +137,7 @@ class Bytes(_Rows):
     def __init__(self, owner, name, values, offsets):
         super().__init__(owner, name, values, offsets)
         self._bytes = memoryview(values)
-        self.names = owner.strings(name + "/names") if name + "/names" in owner._version.columns else None
+        self.names = owner.strings(name + "/names") if owner._version.arrays.kind(name + "/names") else None
         """The names of the rows as a `Strings`, or None if they have none."""
 
     def _row(self, _, start, end):

@@ -330,8 +330,8 @@ def _require_not_own(store, name):
                                "cache calls cannot open its own result", name=name, store=store))
 
 
-def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
-    """Wait until a dataset or an array is resident."""
+def _await(store, name, timeout=None, even_if_unknown=False, progress=None, was_connected=False):
+    """Wait until a dataset or an array is resident. With `was_connected`, a missing daemon has just died, and another one may come."""
     if _current(store, name.partition("/")[0]) is None:
         _require_not_own(store, name)
 
@@ -340,4 +340,4 @@ def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
             call = {"name": name, "timeoutMs": _milliseconds(left), "evenIfUnknown": even_if_unknown}
             return _done(connection.call("Wait", call, progress, time.monotonic() + left + _GRACE_S))
 
-    return _persistently(store, timeout, attempt, warnings.warn if progress is None else progress.note)
+    return _persistently(store, timeout, attempt, warnings.warn if progress is None else progress.note, was_connected)

@@ -21,8 +21,8 @@ def dataset(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Open the newest version of a dataset.
 
     The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
-    Needs no daemon, and takes well under a millisecond unless the dataset has many thousands of arrays. The daemon first loads a
-    dataset that was evicted or registered.
+    Needs no daemon, and takes well under a millisecond, for any number of arrays. The daemon first loads a dataset that was evicted or
+    registered.
 
     Raises `NotFound` for an unknown dataset (`load` it, or `wait` for it), and `NoStore` if there is no store.
     """
@@ -100,7 +100,7 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         version = self._open()
-        kind = None if name in version.arrays else version.columns.get(name)
+        kind = None if name in version.arrays else version.arrays.kind(name)
         return self._array(name) if kind is None else getattr(self, kind)(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -111,7 +111,7 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         version = self._open()
-        return name in version.arrays or name in version.columns
+        return name in version.arrays or version.arrays.kind(name) is not None
 
     def _ipython_key_completions_(self):
         return list(self)
@@ -184,7 +184,7 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     def _part(self, name, kind, part, dtype=None, ndim=1):
         version = self._open()
-        found = version.columns.get(name)
+        found = version.arrays.kind(name)
         if found is None:
             raise self._missing("column", name, version.columns)
         if found != kind:
@@ -197,7 +197,7 @@ class Dataset(collections.abc.Mapping[str, Any]):
         return array
 
     def _missing(self, what, name, names):
-        other = self._version.columns.get(name)
+        other = self._version.arrays.kind(name)
         remedy = f"it is a column: use larder.dataset({self.name!r})[{name!r}]" if other and what == "array" else _near(name, names)
         return NotFound(_message("no such " + what, remedy, dataset=self.name, version=self.version, **{what: name}))
 

@@ -9,7 +9,7 @@ import sys
 try:
     import ctypes
 except ImportError:  # a Python without ctypes also reads, with small entries in its page table
-    _libc = None
+    ctypes = _libc = None
 else:
     _libc = ctypes.CDLL(None, use_errno=True)
     _libc.mmap.restype = ctypes.c_void_p

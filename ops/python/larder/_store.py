@@ -77,6 +77,9 @@ def _is_registered(store, name):
 
 
 def _location(named=None):
+    if named is not None and not _is_path(named):
+        raise TypeError(_message("a store is the path of its folder", "give data to larder.cache(name, lambda: data), or load it from files",
+                                 store=type(named).__name__))
     named = named or os.environ.get("LARDER_STORE")
     if named:
         return os.path.abspath(os.fspath(named))
@@ -87,6 +90,10 @@ def _location(named=None):
         raise Refused(_message("no default store can be used", f"apply the remedy in one of the warnings, or {_NAME_YOUR_OWN}",
                                user=_user(os.getuid()), skipped=[store for store, _ in skipped]))
     return chosen
+
+
+def _is_path(value):
+    return isinstance(value, (str, os.PathLike))
 
 
 def _default_stores():

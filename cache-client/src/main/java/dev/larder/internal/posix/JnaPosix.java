@@ -155,8 +155,17 @@ final class JnaPosix implements Posix {
 
     @Override
     public FileStatus status(Path path) {
+        return status(path, 0);
+    }
+
+    @Override
+    public FileStatus statusOfLink(Path path) {
+        return status(path, LibC.AT_SYMLINK_NOFOLLOW);
+    }
+
+    private static FileStatus status(Path path, int flags) {
         byte[] status = new byte[STATX_LENGTH];
-        if (LibC.statx(LibC.AT_FDCWD, cString(path), 0, LibC.STATX_BASIC_STATS, status) < 0) {
+        if (LibC.statx(LibC.AT_FDCWD, cString(path), flags, LibC.STATX_BASIC_STATS, status) < 0) {
             throw failed("statx").with("file", path).exception();
         }
         return decoded(status);

@@ -45,6 +45,7 @@ final class LibC {
     static final long SYS_GET_MEMPOLICY_ARM = 236;
 
     static final int AT_FDCWD = -100;
+    static final int AT_SYMLINK_NOFOLLOW = 0x100;
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 

@@ -41,6 +41,9 @@ public interface Posix {
     /** Returns the status of a file by path, following links. */
     FileStatus status(Path path);
 
+    /** Returns the status of a path: of the link itself if it is one. */
+    FileStatus statusOfLink(Path path);
+
     /**
      * Takes a shared lock that lasts until the last copy of the descriptor is closed. Returns false if another descriptor has
      * an exclusive lock.

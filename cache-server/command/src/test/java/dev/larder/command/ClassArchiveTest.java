@@ -33,6 +33,7 @@ class ClassArchiveTest {
                 -XX:DumpLoadedClassList=*) list=${word#*=} ;;
                 -XX:SharedArchiveFile=*) archive=${word#*=} ;;
                 -Xshare:dump) step=dump ;;
+                --until-idle) step=again ;;
                 dev.larder.command.LarderCommand) word_of_command=yes ;;
                 *) [[ -z ${word_of_command:-} || -n $step ]] || step=$word ;;
               esac
@@ -177,7 +178,7 @@ class ClassArchiveTest {
         awaitEnd();
         assertThat(larder(Map.of(), "ls"))
                 .containsPattern("-XX:SharedArchiveFile=\\Q" + archives + "\\E/classes-\\d+\\.jsa ");
-        assertThat(steps()).containsOnlyOnce("serve", "dump", "feed", "run");
+        assertThat(steps()).containsOnlyOnce("serve", "again", "dump", "feed", "run");
         assertThat(Files.readAllLines(play.resolve("stores")))
                 .allSatisfy(store -> assertThat(store).startsWith(temporary + "/larder-archive-"));
         assertThat(madeFiles()).containsExactly("classes-KEY.jsa", "lock");

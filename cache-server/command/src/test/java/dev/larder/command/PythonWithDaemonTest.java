@@ -27,6 +27,11 @@ class PythonWithDaemonTest {
         requirePassedWithADaemon("python3", "test_feed"); // which needs no other numpy than batches do
     }
 
+    @Test
+    void processesInPythonWriteOneArrayAndSurviveEachOther() throws Exception {
+        requirePassedWithADaemon("python3", "test_shared");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void huggingFaceReadsAndKeepsDatasetsWhereItIsThere(String python) throws Exception {

@@ -6,10 +6,12 @@ import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreOwner;
+import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
 import dev.larder.server.http.Exposition;
@@ -26,7 +28,6 @@ import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,7 +36,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +54,6 @@ public final class Daemon implements AutoCloseable {
     private static final long UPLOAD_LOOK_MS = 250;
 
     private final Store store;
-    private final Catalog catalog;
-    private final AtomicBoolean isCatalogLost = new AtomicBoolean();
     private final Residency residency;
     private final Loads loads;
     private final LoadService loadService;
@@ -80,20 +78,19 @@ public final class Daemon implements AutoCloseable {
         StoreLayout layout = store.layout();
         ErrorLog errors = new ErrorLog(Clock.systemUTC());
         Shutdown shutdown = new Shutdown(layout.root());
-        AtomicBoolean isCatalogLost = this.isCatalogLost;
         this.store = store;
         this.errors = errors;
         this.shutdown = shutdown;
-        this.catalog = Catalog.open(
-                layout.catalog(), store.wasLeftClean(), failure -> goWithoutCatalog(failure, errors, isCatalogLost));
-        Residency residency = new Residency(
-                store, catalog, failure -> loseCatalog(failure, errors, isCatalogLost), new SteadyClock());
+        Residency residency = new Residency(store, new SteadyClock());
         this.residency = residency;
         this.loads = loads(config, store, residency);
         Counters counters = counters(store);
         this.counters = counters;
         store.sweepShared();
-        residency.adopt(config.verifies(), (folder, reason) -> reportDamage(reason, errors));
+        residency.adopt(
+                config.verifies(),
+                Catalog.take(layout.catalog(), store.wasLeftClean()),
+                (folder, reason) -> reportDamage(reason, errors));
         Activity activity = new Activity(counters, System::nanoTime);
         UsageSampler sampler = new UsageSampler(counters, new VersionUses(store, residency));
         Consumer<Throwable> looks = untilStop("cannot check what is in use", errors, shutdown);
@@ -130,20 +127,10 @@ public final class Daemon implements AutoCloseable {
                 residency,
                 maintenance,
                 control,
-                () -> restoreFiles(layout, counters, isCatalogLost),
+                () -> counters.restoreIfRemoved(layout.counters()),
                 errors,
                 shutdown,
                 threads.sampling());
-    }
-
-    private static void loseCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
-        isCatalogLost.set(true);
-        errors.report("catalog failed; it is rebuilt at the next start", failure);
-    }
-
-    private static void goWithoutCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
-        isCatalogLost.set(true);
-        errors.report("the catalog has no file until the next start: times of last use are forgotten then", failure);
     }
 
     private static void reportDamage(Throwable reason, ErrorLog errors) {
@@ -191,14 +178,6 @@ public final class Daemon implements AutoCloseable {
                 errors.report(what, failure);
             }
         };
-    }
-
-    /** Restores the file of the counters if another program removed it. If the catalog is missing, the next start must not trust it. */
-    private static void restoreFiles(StoreLayout layout, Counters counters, AtomicBoolean isCatalogLost) {
-        counters.restoreIfRemoved(layout.counters());
-        if (!Files.exists(layout.catalog())) {
-            isCatalogLost.set(true);
-        }
     }
 
     /** Lets clients in, and starts the background work. */
@@ -254,7 +233,7 @@ public final class Daemon implements AutoCloseable {
 
     /** Does in advance the work that the first daemon of a JVM needs besides its store. Called in parallel with other work. */
     public static void prepare() {
-        Catalog.prepare();
+        Posix.system();
     }
 
     /** Returns how much the mount and the cgroup let the store hold. The capacity may be smaller. */
@@ -342,16 +321,23 @@ public final class Daemon implements AutoCloseable {
                 this::endHttp,
                 waits::close,
                 () -> loads.close(LOADS_END_MS),
-                threads::endSchedules,
-                catalog::close));
+                threads::endSchedules));
         if (keep) {
-            if (isCatalogLost.get() && store.isInPlace()) {
-                Files.deleteIfExists(store.layout().catalog());
-            }
+            writeCatalog();
             store.close();
             return new CleanUp(0, 0, 0, List.of());
         }
         return store.removeAll(residency.all());
+    }
+
+    /** Writes the times of last use before the store is marked as left in order. If that fails, the next daemon begins to learn them again. */
+    private void writeCatalog() {
+        List<CatalogEntry> lastUses = residency.lastUses();
+        if (!lastUses.isEmpty() && store.isInPlace()) {
+            Guarded.run(
+                    () -> Catalog.write(store.layout().catalog(), lastUses),
+                    failure -> errors.report("times of last use are forgotten at the next start", failure));
+        }
     }
 
     private void endAnswers() {

@@ -89,9 +89,14 @@ public final class Overview {
 
     /** Returns totals. */
     public DaemonStatus status() {
+        List<PublishedVersion> all = residency.all();
+        Map<Path, List<Long>> holders = store.leases().holdersOf(all);
         Set<Long> clients = new HashSet<>();
-        store.leases().holdersOf(residency.all()).values().forEach(clients::addAll);
-        return status(residency.leasedBytes(), residency.pinnedBytes(), clients.size());
+        holders.values().forEach(clients::addAll);
+        List<PublishedVersion> leased = all.stream()
+                .filter(version -> holders.containsKey(version.folder()))
+                .toList();
+        return status(sum(leased, PublishedVersion::storedBytes), residency.pinnedBytes(), clients.size());
     }
 
     /** Returns totals for these rows, without reading their files again. */
@@ -193,7 +198,7 @@ public final class Overview {
                 version.storedBytes(),
                 store.isPinned(version),
                 pids.stream().filter(pid -> pid != OWN_PID).toList(),
-                !pids.isEmpty() || store.leases().isLeased(version.folder()),
+                holders.containsKey(version.folder()),
                 version.isSourced(),
                 version.origins(),
                 Instant.ofEpochMilli(residency.lastUseMs(version)),

@@ -27,7 +27,7 @@ record VersionUses(Store store, Residency residency) implements Supplier<List<Ve
                             version.storedBytes(),
                             retired.stream().anyMatch(version::isSameAs),
                             store.isPinned(version),
-                            !pids.isEmpty() || store.leases().isLeased(version.folder()),
+                            holders.containsKey(version.folder()),
                             pids.stream().filter(pid -> pid != OWN_PID).toList());
                 })
                 .toList();

@@ -125,9 +125,24 @@ class FullStoreTest {
             served.startProcess(ANY_CAPACITY);
 
             assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
-            assertThat(served.control().errors().toString()).contains("cannot open the catalog");
             served.control().evict("made");
-            build(served, "again");
+            build(served, "again", 4 << 20);
+        }
+    }
+
+    @Test
+    void aStopOnAFullMountKeepsTheDataAndLosesOnlyTheTimesOfLastUse() throws IOException {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            served.startProcess(ANY_CAPACITY);
+            build(served, "made");
+            fill(tiny.folder().resolve("filler"), 0);
+
+            served.control().stop(true, progress -> {});
+
+            assertThat(served.layout().catalog()).doesNotExist();
+            served.startProcess(ANY_CAPACITY);
+            assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
         }
     }
 
@@ -180,8 +195,12 @@ class FullStoreTest {
     }
 
     private static void build(ServedStore served, String name) {
+        build(served, name, 5 << 20);
+    }
+
+    private static void build(ServedStore served, String name, int length) {
         try (Larder larder = Larder.connect(served.root());
-                DatasetBuilder builder = larder.create(name, Dtype.parse("|u1"), 5 << 20)) {
+                DatasetBuilder builder = larder.create(name, Dtype.parse("|u1"), length)) {
             builder.publish();
         }
     }

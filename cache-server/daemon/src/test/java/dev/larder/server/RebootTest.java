@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.Set;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -109,7 +110,9 @@ class RebootTest {
 
         served.start();
 
-        Awaitility.await().until(() -> row("pinned").state() == ArrayRow.State.RESIDENT);
+        Awaitility.await()
+                .ignoreException(NoSuchElementException.class) // while it is scanned, no array of it is known
+                .until(() -> row("pinned").state() == ArrayRow.State.RESIDENT);
         assertThat(row("pinned").pinned()).isTrue();
     }
 

@@ -26,6 +26,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -108,6 +109,23 @@ class TakeOverTest {
         assertThat(outside).exists();
         load("d", 5);
         assertThat(valueOf("d")).isEqualTo(5);
+    }
+
+    @Test
+    void timesOfLastUseOutliveAStopInOrderInAFileThatTheNextDaemonTakes() throws IOException {
+        Daemon first = served.start();
+        load("d", 1);
+        assertThat(served.layout().catalog()).doesNotExist();
+        Instant lastUse = first.overview().datasets().get(0).lastUse();
+        served.control().stop(true, progress -> {});
+        assertThat(served.layout().catalog()).exists();
+
+        Daemon second = served.start();
+
+        assertThat(second.overview().datasets())
+                .extracting(Overview.DatasetRow::lastUse)
+                .containsExactly(lastUse);
+        assertThat(served.layout().catalog()).doesNotExist();
     }
 
     @Test

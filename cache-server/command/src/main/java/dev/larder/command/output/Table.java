@@ -42,7 +42,7 @@ public final class Table {
         return row(() -> copy);
     }
 
-    /** Adds a line whose cells are made on each use, because a hundred thousand of them would fill the heap. */
+    /** Adds a line. Makes its cells on each use, because those of a hundred thousand lines would fill the heap. */
     Table row(Supplier<List<String>> cells) {
         rows.add(cells);
         return this;
@@ -69,7 +69,10 @@ public final class Table {
         int width = 0;
         for (int column = 0; column < right.length; column++) {
             int at = column;
-            int widest = rows.stream().mapToInt(row -> width(row.get().get(at))).max().orElse(0);
+            int widest = rows.stream()
+                    .mapToInt(row -> width(row.get().get(at)))
+                    .max()
+                    .orElse(0);
             width += column == right.length - 1 ? Math.min(leastCut, widest) : widest + GAP.length();
         }
         return width;

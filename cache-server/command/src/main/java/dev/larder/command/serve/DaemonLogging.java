@@ -2,7 +2,6 @@ package dev.larder.command.serve;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.OutputStreamAppender;
@@ -23,7 +22,6 @@ import picocli.CommandLine.Option;
 /** Options of the daemon's log, which replace the defaults of {@link QuietLogging}. */
 public final class DaemonLogging {
     private static final long LONGEST_FILE_BYTES = 4 << 20;
-    private static final String PATTERN = "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level %msg";
 
     /** The levels of a log. */
     enum Detail {
@@ -75,7 +73,7 @@ public final class DaemonLogging {
     }
 
     private void start(OutputStreamAppender<ILoggingEvent> appender, LoggerContext context, boolean withTraces) {
-        Encoder<ILoggingEvent> encoder = json ? new JsonLogEncoder() : text(withTraces || level == Detail.DEBUG);
+        Encoder<ILoggingEvent> encoder = json ? new JsonLogEncoder() : TextLogEncoder.timed(withTraces || level == Detail.DEBUG);
         encoder.setContext(context);
         encoder.start();
         appender.setContext(context);
@@ -107,11 +105,5 @@ public final class DaemonLogging {
                     .remedy("name one that can be written, without %");
         }
         return appender;
-    }
-
-    private static Encoder<ILoggingEvent> text(boolean withTraces) {
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
-        encoder.setPattern(PATTERN + (withTraces ? "%n%ex" : "%n%nopex"));
-        return encoder;
     }
 }

@@ -2,7 +2,6 @@ package dev.larder.command.serve;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
@@ -12,9 +11,8 @@ import ch.qos.logback.core.spi.ContextAwareBase;
 public final class QuietLogging extends ContextAwareBase implements Configurator {
     @Override
     public ExecutionStatus configure(LoggerContext context) {
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        TextLogEncoder encoder = TextLogEncoder.plain();
         encoder.setContext(context);
-        encoder.setPattern("larder: %msg%n%nopex");
         encoder.start();
         ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
         appender.setContext(context);

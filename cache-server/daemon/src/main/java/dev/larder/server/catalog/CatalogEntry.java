@@ -5,9 +5,4 @@ package dev.larder.server.catalog;
  *
  * @param lastUseEpochMs when a lease was last seen, in milliseconds since the epoch
  */
-public record CatalogEntry(String dataset, long version, long lastUseEpochMs) {
-    /** Returns a copy with another time of last use. */
-    public CatalogEntry usedAt(long epochMs) {
-        return new CatalogEntry(dataset, version, epochMs);
-    }
-}
+public record CatalogEntry(String dataset, long version, long lastUseEpochMs) {}

@@ -1,6 +1,6 @@
 /**
- * The daemon's records of versions that survive a clean stop: {@link dev.larder.server.catalog.Catalog}. It can be lost, because the
- * manifests in the store contain everything except the time of last use. The only package that uses Chronicle Map.
+ * The times of last use, which survive a stop in order: {@link dev.larder.server.catalog.Catalog}. They can be lost: the manifests in the store contain
+ * everything else. The only package that uses Chronicle Map.
  */
 @NullMarked
 package dev.larder.server.catalog;

@@ -27,6 +27,9 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
     /** Replaces the time of a file that was written so recently that a later write could have the same time. */
     private static final long TOO_YOUNG = -1;
 
+    /** The clock of file systems moves in steps of up to ten milliseconds. */
+    private static final long CLOCK_STEP_NANOS = 20_000_000;
+
     /** An array that consists of more files has one record for all of them: each record stays in memory and in the manifest. */
     static final int MOST_RECORDED = 1_000;
 
@@ -80,7 +83,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
                 continue;
             }
             for (SourceIdentity file : array.files()) {
-                boolean tooYoung = !inPlace && file.modifiedNanos() > foundEpochNanos - SourceIdentity.CLOCK_STEP_NANOS;
+                boolean tooYoung = !inPlace && file.modifiedNanos() > foundEpochNanos - CLOCK_STEP_NANOS;
                 records.add(new SourceRecord(
                         array.name().array(),
                         file.file().toString(),
@@ -112,7 +115,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
             stamps.add(name).add(file.byteSize()).add(file.modifiedNanos()).add(file.inode());
             changes.add(file.changedNanos());
         }
-        boolean tooYoung = newestNanos > foundEpochNanos - SourceIdentity.CLOCK_STEP_NANOS;
+        boolean tooYoung = newestNanos > foundEpochNanos - CLOCK_STEP_NANOS;
         return new SourceRecord(
                 array.name().array(),
                 String.valueOf(folder),

@@ -271,7 +271,7 @@ public final class LoadJob extends Ingest {
         return candidates;
     }
 
-    /** Returns the datasets to scan, without those whose sources look as they did when they were loaded. */
+    /** Returns the datasets to scan: all but the unchanged ones. */
     private Set<String> datasetsToScan(StagedSources sources) {
         Set<String> changed = new TreeSet<>(datasets());
         for (String dataset : datasets()) {
@@ -293,7 +293,8 @@ public final class LoadJob extends Ingest {
             for (ScannedSource scanned : scannedSources) {
                 found.addAll(sources.movable(shards.cut(scanned.arrays())));
                 hidden += scanned.hiddenFiles();
-                looks.merge(scanned.name(), scanned.look(), (one, two) -> one.isEmpty() || two.isEmpty() ? "" : one + two);
+                looks.merge(
+                        scanned.name(), scanned.look(), (one, two) -> one.isEmpty() || two.isEmpty() ? "" : one + two);
             }
         } catch (RuntimeException | Error e) {
             scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));

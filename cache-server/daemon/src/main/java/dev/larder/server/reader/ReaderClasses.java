@@ -31,6 +31,11 @@ final class ReaderClasses {
     private static final String FOLDER = "larder.archives";
 
     private static final String ARCHIVE_FLAG = "-XX:SharedArchiveFile=";
+
+    /** A JVM that maps the archive to other addresses writes to all its pages first. */
+    private static final List<String> AT_ITS_ADDRESSES = List.of(
+            "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0");
+
     private static final String LIST = "classes.list";
     private static final long DUMP_SECONDS = 60;
 
@@ -95,7 +100,9 @@ final class ReaderClasses {
         if (archive == null) {
             return List.of();
         } else if (Files.isReadable(archive)) {
-            return List.of("-Xshare:auto", "-Xlog:disable", ARCHIVE_FLAG + archive);
+            List<String> flags = new ArrayList<>(List.of("-Xshare:auto", "-Xlog:disable", ARCHIVE_FLAG + archive));
+            flags.addAll(AT_ITS_ADDRESSES);
+            return flags;
         } else if (TRIED.contains(archive) || !hasFolder(archive)) {
             return List.of();
         }

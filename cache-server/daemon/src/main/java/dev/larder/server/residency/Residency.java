@@ -6,7 +6,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.protocol.Retention;
-import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.RemovalReason;
 import dev.larder.server.store.Store;
@@ -41,7 +41,6 @@ public final class Residency {
     private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
 
     private final Store store;
-    private final CatalogSync catalog;
     private final LongSupplier clockMs;
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
@@ -65,23 +64,27 @@ public final class Residency {
     private final UnverifiedVersions unverified;
 
     /**
-     * Creates an empty instance that keeps the catalog up to date.
+     * Creates an empty instance.
      *
-     * @param onCatalogError receives failures of the catalog, which have no other effect
      * @param clockMs the time, in milliseconds since the epoch
      */
-    public Residency(Store store, Catalog catalog, Consumer<Throwable> onCatalogError, LongSupplier clockMs) {
+    public Residency(Store store, LongSupplier clockMs) {
         this.store = store;
-        this.catalog = new CatalogSync(catalog, onCatalogError);
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
         this.repair = new Repair(store, this);
-        this.useMonitor = new UseMonitor(store, this, this.catalog, usage, repair, clockMs);
+        this.useMonitor = new UseMonitor(store, this, usage, repair, clockMs);
         this.unverified = new UnverifiedVersions(store, this);
     }
 
-    /** Takes over the versions that an earlier daemon left in the store; see {@link Store#adopt}. */
-    public void adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+    /**
+     * Takes over the versions that an earlier daemon left in the store; see {@link Store#adopt}.
+     *
+     * @param lastUses its times of last use, also of versions without files: their numbers are not given again
+     */
+    public void adopt(
+            BooleanSupplier verifies, List<CatalogEntry> lastUses, BiConsumer<Path, RuntimeException> onDamaged)
+            throws IOException {
         Store.Adopted adopted = store.adopt(verifies, onDamaged);
         adopted.versions().forEach(this::makeCurrent);
         synchronized (this) {
@@ -96,7 +99,8 @@ public final class Residency {
             noteVersion(registration.dataset(), registration.version());
         }
         adopted.lastVersions().forEach(this::noteVersion);
-        catalog.reconcile(all(), usage, clockMs.getAsLong()).forEach(this::noteVersion);
+        lastUses.forEach(entry -> noteVersion(entry.dataset(), entry.version()));
+        usage.adopt(all(), lastUses, clockMs.getAsLong());
         removeRetired();
     }
 
@@ -119,7 +123,6 @@ public final class Residency {
             }
         }
         List<PublishedVersion> versions = store.publish(incoming, reservation, this::nextVersion, clockMs.getAsLong());
-        versions.forEach(version -> catalog.add(version, usage.lastUseMs(version)));
         Map<PublishedVersion, PublishedVersion> previous = new LinkedHashMap<>();
         synchronized (pins) {
             store.handOver(reservation, versions, () -> {
@@ -203,7 +206,6 @@ public final class Residency {
             PublishedVersion now = current.get(version.dataset());
             if (now != null && now.isSameAs(version)) {
                 current.put(version.dataset(), updated);
-                catalog.add(updated, usage.lastUseMs(updated));
             }
         }
     }
@@ -297,7 +299,6 @@ public final class Residency {
                 : retired.removeIf(version::isSameAs) || unverified.remove(version);
         if (isKnown) { // otherwise another version has its number now
             usage.forget(version);
-            catalog.remove(version);
         }
     }
 
@@ -488,6 +489,13 @@ public final class Residency {
         return usage.lastUseMs(version);
     }
 
+    /** Returns when each version was last used, for the next daemon. */
+    public List<CatalogEntry> lastUses() {
+        return all().stream()
+                .map(version -> new CatalogEntry(version.dataset(), version.version(), usage.lastUseMs(version)))
+                .toList();
+    }
+
     /** Returns the current version of a dataset, or fails if there is none. */
     public PublishedVersion require(String dataset) {
         unverified.requireNone(dataset);
@@ -524,13 +532,6 @@ public final class Residency {
                 .filter(version -> using.stream().noneMatch(version::isSameAs))
                 .forEach(using::add);
         return storedBytes(using);
-    }
-
-    /** Returns the space of the leased versions, in bytes. */
-    public long leasedBytes() {
-        return storedBytes(all().stream()
-                .filter(version -> store.leases().isLeased(version.folder()))
-                .toList());
     }
 
     /** Returns the space of the pinned versions, in bytes. */

@@ -1,7 +1,9 @@
 package dev.larder.server.residency;
 
+import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.version.PublishedVersion;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Records when versions were last used. Leases are sampled, so the times are not exact. Thread-safe. */
@@ -13,7 +15,21 @@ final class Usage {
     private final Map<String, Long> protectedUntilMs = new HashMap<>();
 
     private static String key(PublishedVersion version) {
-        return version.dataset() + "/" + version.version();
+        return key(version.dataset(), version.version());
+    }
+
+    private static String key(String dataset, long version) {
+        return dataset + "/" + version;
+    }
+
+    /**
+     * Takes over times of last use. A version without one counts as used now, so that its time to live has not passed already; so does one that was used in
+     * the future, if the clock was ahead.
+     */
+    synchronized void adopt(List<PublishedVersion> versions, List<CatalogEntry> lastUses, long nowMs) {
+        Map<String, Long> known = new HashMap<>();
+        lastUses.forEach(entry -> known.put(key(entry.dataset(), entry.version()), entry.lastUseEpochMs()));
+        versions.forEach(version -> note(version, Math.min(known.getOrDefault(key(version), nowMs), nowMs)));
     }
 
     /** Records that a version is in use. */

@@ -12,21 +12,15 @@ import org.slf4j.LoggerFactory;
 final class UseMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(UseMonitor.class);
 
-    /** The precision of the time of last use after a restart. */
-    private static final long TOUCH_MS = 5_000;
-
     private final Store store;
     private final Residency residency;
-    private final CatalogSync catalog;
     private final Usage usage;
     private final Repair repair;
     private final LongSupplier clockMs;
 
-    UseMonitor(
-            Store store, Residency residency, CatalogSync catalog, Usage usage, Repair repair, LongSupplier clockMs) {
+    UseMonitor(Store store, Residency residency, Usage usage, Repair repair, LongSupplier clockMs) {
         this.store = store;
         this.residency = residency;
-        this.catalog = catalog;
         this.usage = usage;
         this.repair = repair;
         this.clockMs = clockMs;
@@ -37,7 +31,7 @@ final class UseMonitor {
         for (PublishedVersion version : residency.current()) {
             LeaseProbe.State lease = store.leases().state(version.folder());
             if (lease == LeaseProbe.State.HELD) {
-                noteUse(version);
+                usage.note(version, clockMs.getAsLong());
             } else if (lease == LeaseProbe.State.FREE) {
                 expire(version);
             }
@@ -47,14 +41,6 @@ final class UseMonitor {
                 repair.restoreCurrent(version);
             }
         }
-    }
-
-    private void noteUse(PublishedVersion version) {
-        long nowMs = clockMs.getAsLong();
-        if (nowMs / TOUCH_MS != usage.lastUseMs(version) / TOUCH_MS) {
-            catalog.touch(version, nowMs);
-        }
-        usage.note(version, nowMs);
     }
 
     private void expire(PublishedVersion version) {

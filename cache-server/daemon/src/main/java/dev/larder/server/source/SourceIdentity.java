@@ -22,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * @param inode its number in its file system
  */
 public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long changedNanos, long inode) {
-    /** The clock of file systems moves in steps of up to ten milliseconds: a later write may have the same time as one so recent. */
-    public static final long CLOCK_STEP_NANOS = 20_000_000;
-
     /**
      * Returns the identity of a file, through links, without opening it. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is
      * missing or not a regular file.

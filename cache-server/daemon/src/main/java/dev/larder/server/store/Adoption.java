@@ -9,6 +9,7 @@ import dev.larder.internal.layout.IndexReader;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.FileStamp;
+import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LeaseProbe;
 import dev.larder.server.store.lock.LockRecord;
@@ -26,11 +27,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -90,6 +91,7 @@ final class Adoption {
     private final LockRecord.Contents state;
     private final BooleanSupplier verifies;
     private final BiConsumer<Path, RuntimeException> onDamaged;
+    private final long manifestBytes;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
     private final Set<Path> verifiedNow = new HashSet<>();
     private final List<Path> setAside = new ArrayList<>();
@@ -120,6 +122,22 @@ final class Adoption {
         this.state = state;
         this.verifies = verifies;
         this.onDamaged = onDamaged;
+        this.manifestBytes = Mount.manifestBytes(layout.root());
+    }
+
+    /** An entry of a dataset's folder. */
+    private record Entry(Path path, boolean isFolder) {
+        static Entry of(Path path) {
+            return new Entry(path, Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS));
+        }
+
+        String name() {
+            return fileName(path);
+        }
+
+        boolean isVersion() {
+            return isFolder && !name().endsWith(DAMAGED);
+        }
     }
 
     /**
@@ -132,17 +150,14 @@ final class Adoption {
      */
     Store.Adopted adopt() throws IOException {
         if (state == LockRecord.Contents.UNVERIFIED) {
-            holdBackAll();
+            holdBackAll(versionFolders(datasets()));
         }
+        Map<Path, List<Entry>> datasets = datasets();
         if (state != LockRecord.Contents.UNTRUSTED) {
-            readAll();
+            readAll(versionFolders(datasets));
         }
-        for (Path dataset : entries(layout.data())) {
-            if (isFolder(dataset)) {
-                adopt(dataset);
-            } else {
-                new Removal().remove(dataset);
-            }
+        for (Map.Entry<Path, List<Entry>> dataset : datasets.entrySet()) {
+            adopt(dataset.getKey(), dataset.getValue());
         }
         reportAll();
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
@@ -169,9 +184,9 @@ final class Adoption {
     }
 
     /** Hides every version. A version that a client has already opened is verified before any other client can open it. */
-    private void holdBackAll() throws IOException {
+    private void holdBackAll(List<Path> versionFolders) {
         LeaseProbe leases = new LeaseProbe(posix);
-        for (Path version : versionFolders()) {
+        for (Path version : versionFolders) {
             Path heldBack = version.resolveSibling(fileName(version) + UNVERIFIED);
             if (number(version) == 0 || isHeldBack(version)) {
                 continue;
@@ -204,22 +219,29 @@ final class Adoption {
     }
 
     /** Reads all versions in parallel before anything is decided, because clients are waiting. */
-    private void readAll() throws IOException {
-        versionFolders().parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
+    private void readAll(List<Path> versionFolders) {
+        versionFolders.parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
     }
 
-    private List<Path> versionFolders() throws IOException {
-        List<Path> folders = new ArrayList<>();
+    /** Returns the folders of datasets with their entries. Removes other files. */
+    private Map<Path, List<Entry>> datasets() throws IOException {
+        Map<Path, List<Entry>> datasets = new LinkedHashMap<>();
         for (Path dataset : entries(layout.data())) {
             if (isFolder(dataset)) {
-                entries(dataset).stream().filter(Adoption::isVersion).forEach(folders::add);
+                datasets.put(dataset, entries(dataset).stream().map(Entry::of).toList());
+            } else {
+                new Removal().remove(dataset);
             }
         }
-        return folders;
+        return datasets;
     }
 
-    private static boolean isVersion(Path entry) {
-        return isFolder(entry) && !fileName(entry).endsWith(DAMAGED);
+    private static List<Path> versionFolders(Map<Path, List<Entry>> datasets) {
+        return datasets.values().stream()
+                .flatMap(List::stream)
+                .filter(Entry::isVersion)
+                .map(Entry::path)
+                .toList();
     }
 
     private static boolean isHeldBack(Path version) {
@@ -266,14 +288,18 @@ final class Adoption {
         }
     }
 
-    private void adopt(Path dataset) throws IOException {
-        Contents contents = contents(dataset);
+    private void adopt(Path dataset, List<Entry> entries) throws IOException {
+        boolean hasRegistration =
+                entries.stream().anyMatch(entry -> entry.name().equals(StoreLayout.REGISTERED));
+        Contents contents = contents(dataset, entries, hasRegistration);
         lastVersions.put(fileName(dataset), contents.lastVersion);
         Optional<PublishedVersion> heldBack = contents.takeHeldBack();
         retired.addAll(contents.unverified);
         if (contents.isResident()) {
             versions.addAll(contents.whole); // the link is replaced in one step, so clients always find it
-            Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
+            if (hasRegistration) {
+                Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
+            }
         } else {
             retired.addAll(contents.whole);
             Files.deleteIfExists(dataset.resolve(StoreLayout.CURRENT));
@@ -285,23 +311,27 @@ final class Adoption {
             }
         }
         new Removal().removeAll(contents.toRemove); // only after the sources for loading it again are recorded
-        Publication.deleteIfEmpty(dataset);
+        if (contents.whole.isEmpty()) {
+            Publication.deleteIfEmpty(dataset);
+        }
     }
 
-    private Contents contents(Path dataset) throws IOException {
+    private Contents contents(Path dataset, List<Entry> entries, boolean hasRegistration) throws IOException {
         Contents contents = new Contents();
-        for (Path entry : entries(dataset)) {
-            String name = fileName(entry);
-            if (isFolder(entry)) {
-                contents.lastVersion = Math.max(contents.lastVersion, number(entry));
-                if (isVersion(entry)) {
-                    addVersion(dataset, entry, contents);
+        for (Entry entry : entries) {
+            String name = entry.name();
+            if (entry.isFolder) {
+                contents.lastVersion = Math.max(contents.lastVersion, number(entry.path));
+                if (entry.isVersion()) {
+                    addVersion(dataset, entry.path, contents);
                 }
             } else if (!name.equals(StoreLayout.CURRENT) && !name.equals(StoreLayout.REGISTERED)) {
-                new Removal().remove(entry);
+                new Removal().remove(entry.path);
             }
         }
-        registration(dataset).ifPresent(contents.sources::add);
+        if (hasRegistration) {
+            registration(dataset).ifPresent(contents.sources::add);
+        }
         long sourceVersion = contents.newestSource().map(Registration::version).orElse(0L);
         contents.lastVersion = Math.max(contents.lastVersion, sourceVersion);
         return contents;
@@ -443,8 +473,7 @@ final class Adoption {
         List<SegmentFile> segments = IntStream.range(0, index.segmentCount())
                 .mapToObj(index::segment)
                 .toList();
-        long storedBytes =
-                storedBytes(folder, segments, provenance.options().inPlace()) + Mount.manifestBytes(layout.root());
+        long storedBytes = storedBytes(folder, segments, provenance.options().inPlace()) + manifestBytes;
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
@@ -478,17 +507,16 @@ final class Adoption {
         }
     }
 
-    private static void requireOwn(Path folder, Path file) {
+    private static FileStatus requireOwn(Path folder, Path file) {
         try {
-            Manifest.requireOwn(file);
+            return Manifest.requireOwn(file);
         } catch (IOException e) {
             throw damaged(folder, "file is missing, or belongs to another user: " + file.getFileName(), e);
         }
     }
 
     private static void requireNumber(Path folder, IndexReader index) {
-        if (!plainName(fileName(folder)).equals(Long.toString(index.version()))
-                || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
+        if (!plainName(fileName(folder)).equals(Long.toString(index.version()))) {
             throw damaged(folder, "index and folder do not match", null);
         }
     }
@@ -522,21 +550,11 @@ final class Adoption {
 
     private long requireSegment(Path folder, String file, long byteSize) {
         Path segment = folder.resolve(file).normalize();
-        requireOwn(folder, segment);
-        if (!segment.startsWith(folder) || !isRegular(segment, byteSize)) {
-            throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
+        FileStatus found = requireOwn(folder, segment);
+        if (!segment.startsWith(folder) || found.byteSize() != byteSize) {
+            throw damaged(folder, "segment has the wrong length: " + file, null);
         }
-        return Occupied.status(posix, segment).storedBytes();
-    }
-
-    private static boolean isRegular(Path file, long byteSize) {
-        try {
-            BasicFileAttributes found =
-                    Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            return found.isRegularFile() && found.size() == byteSize;
-        } catch (IOException absent) {
-            return false;
-        }
+        return found.storedBytes();
     }
 
     /** Checks a file outside the store. Such a file is never removed. */

@@ -9,6 +9,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LockRecord;
 import dev.larder.server.store.lock.StoreLock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -86,10 +87,28 @@ final class TakeOver {
         return byteSize(layout.data()) + rings + byteSize(layout.regions());
     }
 
-    /** Sums the lengths of all files below a folder, with one look at each. */
+    /** Sums the lengths of all files below a folder, with one look at each. Several threads take the folders in it. */
     private static long byteSize(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.toList().parallelStream()
+                    .mapToLong(TakeOver::treeByteSize)
+                    .sum();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static long treeByteSize(Path tree) {
+        try {
+            return walkedByteSize(tree);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static long walkedByteSize(Path tree) throws IOException {
         long[] sum = {0};
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes found) {
                 sum[0] += found.isRegularFile() ? found.size() : 0;

@@ -6,7 +6,7 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.SegmentWriter;
@@ -20,7 +20,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -35,8 +34,6 @@ public final class PublishedStore implements AutoCloseable {
 
     private final StoreLayout layout;
     private final Store store;
-    private final Catalog catalog = Catalog.inMemory();
-    private final List<Throwable> catalogErrors = new ArrayList<>();
     private final Residency residency;
     private volatile long nowMs = 1_000_000;
     private volatile Runnable onClock = () -> {};
@@ -44,7 +41,7 @@ public final class PublishedStore implements AutoCloseable {
     private PublishedStore(Path root, long capacityBytes) {
         this.layout = new StoreLayout(root);
         this.store = Store.open(layout, OptionalLong.of(capacityBytes), Optional.empty());
-        this.residency = residency(catalog);
+        this.residency = new Residency(store, this::now);
     }
 
     /** Makes one with room for so many versions. */
@@ -54,9 +51,14 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */
     public Residency adoptAnew() {
-        Residency again = residency(Catalog.inMemory());
+        return adoptAnew(List.of());
+    }
+
+    /** Returns another one over the same store, as a daemon has that starts after a stop in order. */
+    Residency adoptAnew(List<CatalogEntry> lastUses) {
+        Residency again = new Residency(store, this::now);
         try {
-            again.adopt(() -> false, (folder, reason) -> {});
+            again.adopt(() -> false, lastUses, (folder, reason) -> {});
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -72,10 +74,6 @@ public final class PublishedStore implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private Residency residency(Catalog index) {
-        return new Residency(store, index, catalogErrors::add, this::now);
     }
 
     private long now() {
@@ -99,10 +97,6 @@ public final class PublishedStore implements AutoCloseable {
 
     public Residency residency() {
         return residency;
-    }
-
-    Catalog catalog() {
-        return catalog;
     }
 
     public StoreLayout layout() {
@@ -153,9 +147,6 @@ public final class PublishedStore implements AutoCloseable {
             store.removeAll(residency.all());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-        if (!catalogErrors.isEmpty()) {
-            throw new AssertionError(catalogErrors.get(0));
         }
     }
 }

@@ -210,9 +210,29 @@ class ResidencyFaultsTest {
 
         residency.recordSources(version, sourced(7));
 
-        assertThat(made.catalog().find("a", 1))
-                .map(CatalogEntry::lastUseEpochMs)
-                .contains(2_000_000L);
+        assertThat(residency.lastUses()).containsExactly(new CatalogEntry("a", 1, 2_000_000));
+    }
+
+    @Test
+    void timesOfLastUseAreTakenOverFromTheLastDaemon() {
+        PublishedVersion known = made.publish("known", sourced(0));
+        PublishedVersion ahead = made.publish("ahead", sourced(0));
+        PublishedVersion unknown = made.publish("unknown", sourced(0));
+        made.setNow(2_000_000);
+
+        Residency again =
+                made.adoptAnew(List.of(new CatalogEntry("known", 1, 1_500_000), new CatalogEntry("ahead", 1, 9_000_000)));
+
+        assertThat(again.lastUseMs(known)).isEqualTo(1_500_000);
+        assertThat(again.lastUseMs(ahead)).as("the clock was ahead").isEqualTo(2_000_000);
+        assertThat(again.lastUseMs(unknown)).isEqualTo(2_000_000);
+    }
+
+    @Test
+    void theNumberOfAVersionWhoseFilesAreGoneIsNotGivenAgain() {
+        Residency again = made.adoptAnew(List.of(new CatalogEntry("a", 7, 1_500_000)));
+
+        assertThat(made.publish(again, "a", sourced(0)).version()).isEqualTo(8);
     }
 
     @Test

@@ -27,6 +27,8 @@ import java.util.List;
  *    +-----------------------------------+-----------------------------------+
  *768 | sequence: 4 × publications + phase|                                   |
  *    +-----------------------------------+-----------------------------------+
+ *1024| the barrier, seats from 4 on: {@link SharedBarrier}                    |
+ *    +-----------------------------------------------------------------------+
  *4096| elements, in C order                                                  |
  *    +-----------------------------------------------------------------------+
  *  … | spare: as many bytes from the next multiple of 4096 on, if there is one
@@ -55,10 +57,13 @@ final class ArrayDescriptor {
     static final int LOCK_OFFSET = 256;
     static final int PUBLISHERS_LOCK_OFFSET = LOCK_OFFSET + 256;
     static final int SEQUENCE_OFFSET = PUBLISHERS_LOCK_OFFSET + 256;
+    static final int BARRIER_OFFSET = 1024;
     static final int ELEMENTS_OFFSET = 4096;
 
     static final int LOCK_SEAT = 0;
     static final int PUBLISHERS_LOCK_SEAT = LOCK_SEAT + LockDescriptor.SEATS;
+
+    static final int BARRIER_SEAT = PUBLISHERS_LOCK_SEAT + LockDescriptor.SEATS;
 
     static final int PHASES = 4;
     static final int WRITING = 1;

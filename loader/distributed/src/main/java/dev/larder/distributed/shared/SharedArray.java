@@ -45,6 +45,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private final Region region;
     private final SharedArraySpec spec;
     private final SharedLock lock;
+    private final SharedBarrier barrier;
     private final @Nullable DoubleBuffer doubleBuffer;
 
     private SharedArray(Region region, SharedArraySpec spec) {
@@ -52,6 +53,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         this.region = region;
         this.spec = spec;
         this.lock = new SharedLock(region, ArrayDescriptor.LOCK_OFFSET, ArrayDescriptor.LOCK_SEAT);
+        this.barrier = new SharedBarrier(region, ArrayDescriptor.BARRIER_OFFSET, ArrayDescriptor.BARRIER_SEAT);
         this.doubleBuffer = spec.hasSpare() ? new DoubleBuffer(region, spec.byteSize()) : null;
     }
 
@@ -154,6 +156,17 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Returns the lock for writers that agree on it; no method of this class takes it. */
     public SharedLock lock() {
         return lock;
+    }
+
+    /**
+     * Waits until as many threads as {@code parties} have called this, in any process. All give the same number. One that dies while it waits
+     * no longer counts. After a failure the others continue to wait, and this thread may call again.
+     *
+     * @return true for the last one alone
+     * @throws LarderException DEADLINE, INTERRUPTED; REFUSED if the others give another number
+     */
+    public boolean barrier(int parties, Duration timeout) {
+        return barrier.await(parties, timeout);
     }
 
     /** Returns the index of an element in C order. */

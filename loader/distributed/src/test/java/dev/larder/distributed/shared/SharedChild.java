@@ -20,6 +20,7 @@ public final class SharedChild {
                 case "hold-write" -> hold(array.lock().writeLock(PATIENCE));
                 case "hold-read" -> hold(array.lock().readLock(PATIENCE));
                 case "wait-write" -> hold(waitFor(array));
+                case "barrier" -> waitAtBarrier(array);
                 case "take-turns" -> takeTurns(array);
                 case "write" -> write(array);
                 case "publish" -> publish(array);
@@ -31,6 +32,11 @@ public final class SharedChild {
     private static SharedLock.Hold waitFor(SharedArray array) {
         System.out.println("ready");
         return array.lock().writeLock(Duration.ofMinutes(5));
+    }
+
+    private static void waitAtBarrier(SharedArray array) {
+        System.out.println("ready");
+        array.barrier(3, Duration.ofMinutes(5));
     }
 
     /** Takes the lock for reading and for writing, for a moment each, and most of the time waits for it. */

@@ -32,9 +32,18 @@ final class FileListing {
     /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
 
-    /** File systems of this machine, which keep the time of the last change of each inode. */
+    /**
+     * File systems of this machine, which keep the time of the last change of each inode. A tmpfs does not: it takes no notice of writes to
+     * mapped pages.
+     */
     private static final Set<String> WITH_TIMES_OF_CHANGES =
-            Set.of("bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs");
+            Set.of("bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "xfs", "zfs");
+
+    /**
+     * After this time, the kernel has written a changed page of a mapped file back (vm.dirty_expire_centisecs is 30 s), so that the next
+     * write to it changes the time of the file. Earlier, it does not.
+     */
+    static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** Stands for bytes of a name that are no text. */
     private static final char REPLACEMENT = '\uFFFD';
@@ -60,18 +69,24 @@ final class FileListing {
      */
     record Unreadable(String name, LarderException refusal) {}
 
-    /** An entry of a folder: either its status or the refusal is there. */
+    /**
+     * An entry of a folder: either its status or the refusal is there.
+     *
+     * @param key sorts as the whole path does
+     */
     private record Entry(
             Path path,
             String name,
+            String key,
             @Nullable FileStatus status,
             @Nullable LarderException refusal) {
         static Entry at(Path path) {
             String name = String.valueOf(path.getFileName());
             try {
-                return new Entry(path, name, SourceIdentity.status(path), textRefusal(path, name));
+                FileStatus status = SourceIdentity.status(path);
+                return new Entry(path, name, status.isFolder() ? name + "/" : name, status, textRefusal(path, name));
             } catch (LarderException e) {
-                return new Entry(path, name, null, e);
+                return new Entry(path, name, name, null, e);
             }
         }
 
@@ -93,11 +108,6 @@ final class FileListing {
 
         boolean isFolder() {
             return status != null && status.isFolder();
-        }
-
-        /** Sorts as the whole path does. */
-        String key() {
-            return isFolder() ? name + "/" : name;
         }
     }
 
@@ -154,12 +164,14 @@ final class FileListing {
      * Returns a hash that differs after any change of the files, so that equal ones need not be opened. Returns an empty text if no
      * such hash exists: if the file system may keep no times of changes, or a file is so recent that a later write could have the same
      * time.
+     *
+     * @param settledNanos the age after which a write changes the time of a file; {@link #SETTLED_NANOS} except in tests
      */
-    String look() {
+    String look(long settledNanos) {
         boolean isCertain = isOnOneDevice
                 && refusals.isEmpty()
                 && unreadable.isEmpty()
-                && newestNanos < startNanos - SourceIdentity.CLOCK_STEP_NANOS
+                && newestNanos < startNanos - settledNanos
                 && hasTimesOfChanges(root);
         return isCertain ? files.look() : "";
     }
@@ -235,7 +247,8 @@ final class FileListing {
     }
 
     private void add(String level, String name, FileStatus status) {
-        isOnOneDevice &= status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
+        isOnOneDevice &=
+                status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
         newestNanos = Math.max(newestNanos, Math.max(status.modifiedNanos(), status.changedNanos()));
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }

@@ -238,7 +238,7 @@ final class Findings implements AutoCloseable {
                 .map(SourceArray::files)
                 .filter(files -> !(files instanceof FileTable))
                 .allMatch(files -> files.stream().allMatch(file -> listed.contains(file.file())));
-        return isListed ? listing.look() : "";
+        return isListed ? listing.look(FileListing.SETTLED_NANOS) : "";
     }
 
     @Override

@@ -99,7 +99,7 @@ public record ScannedSource(
     public static String look(Path path, SourceOptions options, ScanSettings settings) {
         try {
             FileListing listing = FileListing.of(path, options.exclusion(), settings);
-            return listing.hidden() > 0 ? "" : listing.look();
+            return listing.hidden() > 0 ? "" : listing.look(FileListing.SETTLED_NANOS);
         } catch (LarderException e) {
             return ""; // the scan reports it
         }

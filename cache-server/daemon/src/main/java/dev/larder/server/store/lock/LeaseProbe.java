@@ -6,11 +6,11 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Finds out which processes lease a version. Versions are named by their folders. Tests the locks themselves and keeps no list.
@@ -104,7 +104,9 @@ public final class LeaseProbe {
         return withLease(version, List::of, descriptor -> LockTable.read().readers(posix.status(descriptor)));
     }
 
-    /** Returns the processes that hold each of these versions, by folder. */
+    /**
+     * Returns the leased ones of these versions by folder, each with the processes that hold it, as far as this pid namespace shows them.
+     */
     public Map<Path, List<Long>> holdersOf(List<PublishedVersion> versions) {
         return holders(
                 versions.stream().map(PublishedVersion::folder).distinct().toList());
@@ -115,13 +117,13 @@ public final class LeaseProbe {
      * that locks or unlocks a file.
      */
     Map<Path, List<Long>> holders(List<Path> versions) {
-        Map<Path, List<Long>> holders = new HashMap<>();
         List<Path> leased = versions.stream().filter(this::isLeased).toList();
         LockTable locks = leased.isEmpty() ? LockTable.empty() : LockTable.read();
-        versions.forEach(version -> holders.put(version, List.of()));
-        leased.forEach(version -> holders.put(
-                version, withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
-        return holders;
+        return leased.stream()
+                .collect(Collectors.toMap(
+                        version -> version,
+                        version ->
+                                withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
     }
 
     private <T> T withLease(Path version, Supplier<T> ifGone, IntFunction<T> use) {

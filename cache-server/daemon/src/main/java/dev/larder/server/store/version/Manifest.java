@@ -10,6 +10,7 @@ import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
@@ -17,7 +18,6 @@ import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
@@ -115,13 +115,22 @@ public final class Manifest {
         }
     }
 
-    /** Rejects a file of another user: it could link to any file that this process can open, or be a pipe. */
-    public static void requireOwn(Path file) throws IOException {
-        Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
-        boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
-        if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
+    /**
+     * Rejects a missing file and one of another user: it could link to any file that this process can open, or be a pipe.
+     *
+     * @return its status
+     */
+    public static FileStatus requireOwn(Path file) throws IOException {
+        FileStatus found;
+        try {
+            found = Posix.system().statusOfLink(file);
+        } catch (LarderException e) {
+            throw new IOException(e);
+        }
+        if (found.uid() != Posix.system().userId() || !found.isRegular()) {
             throw new IOException("the file belongs to another user or is not regular");
         }
+        return found;
     }
 
     private static void requireComplete(Provenance provenance) {

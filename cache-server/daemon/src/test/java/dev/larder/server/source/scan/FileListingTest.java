@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.testing.Folders;
+import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -12,12 +14,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The look of a listing: equal only if no file has changed. */
 class FileListingTest {
+    private static final long CLOCK_STEP_NANOS = 20_000_000;
     private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2020-02-02T02:02:02Z"));
 
     @TempDir
@@ -38,7 +42,11 @@ class FileListingTest {
     }
 
     private String look() {
-        return ScannedSource.look(folder, SourceOptions.none(), ScanSettings.quick());
+        return look(CLOCK_STEP_NANOS);
+    }
+
+    private String look(long settledNanos) {
+        return FileListing.of(folder, SourceOptions.none().exclusion(), ScanSettings.quick()).look(settledNanos);
     }
 
     /** Returns the look after the files are old enough to have one. */
@@ -81,6 +89,25 @@ class FileListingTest {
         Files.setLastModifiedTime(file, FileTime.from(Instant.now().plusSeconds(3600)));
 
         assertThat(look()).isEmpty();
+    }
+
+    @Test
+    void aFileThatMayHaveChangedPagesInMemoryHasNoLook() {
+        oldLook();
+
+        assertThat(look(FileListing.SETTLED_NANOS)).isEmpty();
+    }
+
+    @Test
+    void filesOfATmpfsHaveNoLook() throws IOException {
+        folder = LeavesNothingBehind.newFolder();
+        try {
+            Files.writeString(folder.resolve("a.npy"), "one");
+
+            assertThat(look(-TimeUnit.HOURS.toNanos(1))).isEmpty();
+        } finally {
+            Folders.remove(folder);
+        }
     }
 
     @Test
