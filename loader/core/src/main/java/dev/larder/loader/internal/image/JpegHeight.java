@@ -49,7 +49,7 @@ final class JpegHeight {
         int at = 2;
         while (at + 4 < image.length() && image.at(at) == 0xff) {
             int marker = image.at(at + 1);
-            int end = at + 2 + (image.at(at + 2) << 8 | image.at(at + 3));
+            int end = at + 2 + ((image.at(at + 2) << 8) | image.at(at + 3));
             if (marker == 0xff) { // a marker may begin with any number of these bytes
                 end = at + 1;
             } else if (end > image.length()) {

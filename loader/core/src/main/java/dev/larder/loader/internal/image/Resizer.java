@@ -186,7 +186,7 @@ final class Resizer {
 
     private static void join(int[] red, int[] green, int[] blue, int width, int[] pixels) {
         for (int i = 0; i < width; i++) {
-            pixels[i] = red[i] | green[i] << 8 | blue[i] << 16;
+            pixels[i] = red[i] | (green[i] << 8) | (blue[i] << 16);
         }
     }
 
