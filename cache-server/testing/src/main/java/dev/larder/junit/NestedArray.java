@@ -36,11 +36,15 @@ final class NestedArray {
         }
         String dtype = DTYPES.get(type);
         if (dtype == null || shape.isEmpty()) {
-            throw new IllegalArgumentException("no array of numbers: name=" + name + " type=" + values.getClass().getTypeName()
+            throw new IllegalArgumentException("no array of numbers: name=" + name + " type="
+                    + values.getClass().getTypeName()
                     + "; give nested arrays of byte, int, long, float or double, or a String[]");
         }
         return new NestedArray(
-                name, values, Dtype.parse(dtype), shape.stream().mapToLong(Long::longValue).toArray());
+                name,
+                values,
+                Dtype.parse(dtype),
+                shape.stream().mapToLong(Long::longValue).toArray());
     }
 
     Dtype dtype() {
@@ -58,9 +62,10 @@ final class NestedArray {
 
     private long write(ArrayWriter target, Object part, int axis, long first) {
         if (part == null || Array.getLength(part) != shape[axis]) {
-            throw new IllegalArgumentException("rows of an array differ in length: name=" + name + " axis=" + axis + " expected="
-                    + shape[axis] + " found=" + (part == null ? "null" : Array.getLength(part))
-                    + "; a ragged column is made with DatasetBuilder.ragged");
+            throw new IllegalArgumentException(
+                    "rows of an array differ in length: name=" + name + " axis=" + axis + " expected="
+                            + shape[axis] + " found=" + (part == null ? "null" : Array.getLength(part))
+                            + "; a ragged column is made with DatasetBuilder.ragged");
         }
         if (axis == shape.length - 1) {
             writeRow(target, part, first);

@@ -25,7 +25,9 @@ class LarderExtensionTest {
 
     @RepeatedTest(3)
     void eachTestHasAStoreOfItsOwnThatEndsWithIt(TestStore store, Larder larder) {
-        assertThat(EARLIER).doesNotContain(store.path()).allSatisfy(path -> assertThat(path).doesNotExist());
+        assertThat(EARLIER)
+                .doesNotContain(store.path())
+                .allSatisfy(path -> assertThat(path).doesNotExist());
         EARLIER.add(store.path());
 
         assertThat(larder.store()).isEqualTo(store.path());

@@ -43,7 +43,7 @@ public final class FirstCommands {
         } catch (LarderException e) {
             return e.code() == ErrorCode.NO_DAEMON
                     ? lines("no daemon serves " + store.get(), WITHOUT_DAEMON)
-                    : lines(e.getMessage(), List.of(DOCTOR));
+                    : lines(String.valueOf(e.getMessage()), List.of(DOCTOR));
         }
     }
 

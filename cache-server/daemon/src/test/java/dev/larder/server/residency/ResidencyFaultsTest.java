@@ -220,8 +220,8 @@ class ResidencyFaultsTest {
         PublishedVersion unknown = made.publish("unknown", sourced(0));
         made.setNow(2_000_000);
 
-        Residency again =
-                made.adoptAnew(List.of(new CatalogEntry("known", 1, 1_500_000), new CatalogEntry("ahead", 1, 9_000_000)));
+        Residency again = made.adoptAnew(
+                List.of(new CatalogEntry("known", 1, 1_500_000), new CatalogEntry("ahead", 1, 9_000_000)));
 
         assertThat(again.lastUseMs(known)).isEqualTo(1_500_000);
         assertThat(again.lastUseMs(ahead)).as("the clock was ahead").isEqualTo(2_000_000);

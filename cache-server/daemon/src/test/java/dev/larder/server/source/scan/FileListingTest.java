@@ -46,7 +46,8 @@ class FileListingTest {
     }
 
     private String look(long settledNanos) {
-        return FileListing.of(folder, SourceOptions.none().exclusion(), ScanSettings.quick()).look(settledNanos);
+        return FileListing.of(folder, SourceOptions.none().exclusion(), ScanSettings.quick())
+                .look(settledNanos);
     }
 
     /** Returns the look after the files are old enough to have one. */
