@@ -73,7 +73,8 @@ public final class DaemonLogging {
     }
 
     private void start(OutputStreamAppender<ILoggingEvent> appender, LoggerContext context, boolean withTraces) {
-        Encoder<ILoggingEvent> encoder = json ? new JsonLogEncoder() : TextLogEncoder.timed(withTraces || level == Detail.DEBUG);
+        Encoder<ILoggingEvent> encoder =
+                json ? new JsonLogEncoder() : TextLogEncoder.timed(withTraces || level == Detail.DEBUG);
         encoder.setContext(context);
         encoder.start();
         appender.setContext(context);

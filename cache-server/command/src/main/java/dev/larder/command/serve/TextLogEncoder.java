@@ -30,8 +30,7 @@ final class TextLogEncoder extends EncoderBase<ILoggingEvent> {
     static TextLogEncoder timed(boolean withTraces) {
         return new TextLogEncoder(
                 event -> String.format(
-                        "%s %-5s ",
-                        Times.FORMAT.format(Instant.ofEpochMilli(event.getTimeStamp())), event.getLevel()),
+                        "%s %-5s ", Times.FORMAT.format(Instant.ofEpochMilli(event.getTimeStamp())), event.getLevel()),
                 withTraces);
     }
 
