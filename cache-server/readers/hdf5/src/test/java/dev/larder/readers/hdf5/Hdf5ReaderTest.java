@@ -273,7 +273,9 @@ class Hdf5ReaderTest {
 
         List<Long> offsets = few.get("few/offsets").longs();
 
-        assertThat(few.get("few/bytes").bytes()).asString(StandardCharsets.US_ASCII).isEqualTo("oneend");
+        assertThat(few.get("few/bytes").bytes())
+                .asString(StandardCharsets.US_ASCII)
+                .isEqualTo("oneend");
         assertThat(offsets.subList(0, 102)).containsOnly(0L);
         assertThat(offsets.subList(102, 350)).containsOnly(3L);
         assertThat(offsets.get(350)).isEqualTo(6);
