@@ -4,6 +4,8 @@ import argparse
 import array
 import contextlib
 import gzip
+import itertools
+import json
 import os
 import queue
 import re
@@ -16,9 +18,12 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "bench", "soak"), os.path.join(ROOT, "bench", "src", "main", "python")]
 import check_store  # noqa: E402
+import children  # noqa: E402
 
+LARDER = os.environ.get("LARDER") or children.LARDER
 PATIENCE_S = 60
 QUIET_FLAGS = ["-Xlog:disable", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:TieredStopAtLevel=1"]
 
@@ -29,23 +34,28 @@ DAEMON_FLAGS = os.environ.get("LARDER_SOAK_DAEMON_FLAGS", "").split()
 HARMLESS = {"NO_DAEMON", "DEADLINE", "NO_SPACE", "REFUSED", "INTERRUPTED", "NOT_FOUND"}
 
 
+def build():
+    """Builds the command, with its archive of classes: what follows has deadlines, and starts at once."""
+    subprocess.run([LARDER, "--version"], env={**os.environ, "LARDER_CLASS_ARCHIVE": "now"}, stdout=subprocess.DEVNULL, check=True)
+    os.environ["LARDER_NO_BUILD"] = "1"
+
+
 def store_name(test):
     """Returns a name for the store of a test. It contains the mark of a run of ops/test, which looks for it in leftovers."""
     return "/dev/shm/" + "-".join(filter(None, ["larder", test, os.environ.get("LARDER_TEST_RUN"), str(os.getpid())]))
 
 
-def let_sigterm_clean_up():
-    """Ends this program through every `finally` at SIGTERM; only the first one counts."""
-
-    def end(number, _):
-        signal.signal(number, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    signal.signal(signal.SIGTERM, end)
-
-
 class Trouble(Exception):
     """A rule was broken."""
+
+
+def require(holds, what):
+    if not holds:
+        raise Trouble(what() if callable(what) else what)
+
+
+def require_equal(actual, expected, what):
+    require(actual == expected, f"{what}: actual={actual!r} expected={expected!r}")
 
 
 def await_true(condition, what, shown=lambda: "", seconds=PATIENCE_S, ended=lambda: False):
@@ -295,14 +305,120 @@ def parser(test, text):
 
 def play(test, options, scene):
     """Runs a scene with a folder for its files; it returns its troubles. Returns the exit code."""
-    let_sigterm_clean_up()
     print(f"seed={options.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix=f"larder-{test}-") as folder:
+    with children.interruptible(), tempfile.TemporaryDirectory(prefix=f"larder-{test}-") as folder:
         trouble = scene(Java(options.class_path, options.java), options, folder)
     for line in trouble:
         print(f"TROUBLE {line}")
     print("OK" if not trouble else f"FAILED; again with --seed {options.seed}")
     return 1 if trouble else 0
+
+
+class Served:
+    """A daemon that is started as users do, with a store of its own. `with` ends it in order, unless that was done, and fails if it leaves its store."""
+
+    numbers = itertools.count()
+
+    def __init__(self, test, folder, *words, larder=LARDER, **options):
+        self.larder, self.store = larder, f"{store_name(test)}-{next(self.numbers)}"
+        self.log = os.path.join(folder, os.path.basename(self.store) + ".log")
+        with open(self.log, "w") as log:
+            self.process = self.start("serve", *words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **options)
+        try:
+            await_true(lambda: "Done caching." in self.text(), "a daemon", self.text, ended=lambda: self.process.poll() is not None)
+        except BaseException:
+            self.kill()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            self.kill()
+        elif self.process.returncode is None:
+            self.stop()
+
+    def text(self):
+        with open(self.log) as log:
+            return log.read()
+
+    def start(self, *words, env=os.environ, **options):
+        """Starts a command for its store."""
+        return subprocess.Popen([self.larder, *words], env={**env, "LARDER_STORE": self.store}, **options)
+
+    def ask(self, *words, code=0):
+        """Runs a command that has to end with this code; returns its output, parsed after `--json`."""
+        with self.start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            said, errors = process.communicate()
+        require_equal(process.returncode, code, f"larder {' '.join(words[:2])}: {errors}")
+        return json.loads(said) if "--json" in words else said
+
+    def lease(self, dataset):
+        return os.path.join(os.path.realpath(os.path.join(self.store, "data", dataset, "current")), "lease")
+
+    def stop(self):
+        self.process.terminate()
+        require_equal(self.process.wait(PATIENCE_S), 0, "the end of the daemon: " + self.text())
+        require(not os.path.lexists(self.store), f"a store is left: {self.store}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+        shutil.rmtree(self.store, ignore_errors=True)
+
+
+HOLDER = "import fcntl, os, time; f = open(os.environ['LEASE']); fcntl.flock(f, fcntl.LOCK_SH); print('held', flush=True); time.sleep(999)"
+
+
+@contextlib.contextmanager
+def held(folder, lease, *words, **variables):
+    """Yields a process that holds a lease, with these arguments and variables."""
+    program = os.path.join(folder, "train.py")
+    with open(program, "w") as file:
+        file.write(HOLDER)
+    # By the name that a user types.
+    with subprocess.Popen(["python3", program, *words], executable=sys.executable, env={**os.environ, **variables, "LEASE": lease},
+                          stdout=subprocess.PIPE, text=True) as process:
+        try:
+            require_equal(process.stdout.readline(), "held\n", "a lease")
+            yield process
+        finally:
+            process.kill()
+
+
+def kill(pid, number=signal.SIGKILL):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def await_gone(pids, seconds=30):
+    await_true(lambda: not any(map(is_running, pids)), "the end of processes", lambda: str([pid for pid in pids if is_running(pid)]), seconds)
+
+
+def link_many(folder, count, content, suffix):
+    """Makes links in folders of some thousand, as ImageNet has them; returns the seconds."""
+    begin = time.monotonic()
+    for number in range(count):
+        if number % 2_000 == 0:
+            inner = os.path.join(folder, f"class-{number // 2_000:05}")
+            os.makedirs(inner)
+        path = f"{inner}/sample-{number:08}{suffix}"
+        if number % 20_000 == 0:  # ext4 allows 65,000 links to one file
+            first = path
+            with open(path, "wb") as file:
+                file.write(content)
+        else:
+            os.link(first, path)
+    return time.monotonic() - begin
 
 
 def npy(data, shape, dtype="|u1"):

@@ -1,4 +1,8 @@
-"""Checks the dashboard and the alerts against a real Prometheus that scrapes a daemon under load; see bench/soak/prometheus."""
+#!/usr/bin/env -S python3 -B
+"""Lets a real Prometheus scrape a daemon under load, and evaluates the expressions of all panels of the dashboard and of all alerts.
+
+Needs prometheus and promtool (apt-get install prometheus).
+"""
 
 import argparse
 import contextlib
@@ -17,9 +21,9 @@ import urllib.request
 from pathlib import Path
 
 import crew
-from crew import Trouble
+from crew import Trouble, children
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(crew.ROOT)
 RULES = ROOT / "ops/prometheus/larder.rules.yaml"
 DASHBOARD = ROOT / "ops/prometheus/larder.dashboard.json"
 # The values that Grafana fills in.
@@ -34,52 +38,30 @@ def await_true(what, condition, seconds=crew.PATIENCE_S):
     return crew.await_true(found, what, seconds=seconds)
 
 
-class Daemon:
-    """A daemon with a store of its own, and the work of its users."""
+class Work:
+    """Makes hits, misses, waits, loads that fail, refusals, evictions, replaced versions and protocol errors."""
 
-    def __init__(self, folder, larder):
-        self.folder, self.larder = folder, larder
-        self.store = Path(f"/dev/shm/larder-prometheus-{os.getpid()}")
-        self.log = folder / "serve.log"
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [larder, "serve", "--http", "0", "--capacity", "64m", "--store", str(self.store)], stdout=log, stderr=log)
-        await_true("the daemon", lambda: "Done caching" in self.log.read_text())
-        self.port = int(re.search(r"Metrics: http://127\.0\.0\.1:(\d+)/", self.log.read_text()).group(1))
-
-    def ask(self, *words, codes=(0,)):
-        ended = subprocess.run([self.larder, *words, "--store", str(self.store)], capture_output=True, text=True)
-        if ended.returncode not in codes:
-            raise Trouble(f"larder {words[0]}: code={ended.returncode} said={ended.stderr}")
+    def __init__(self, daemon, folder):
+        self.daemon, self.folder = daemon, folder
 
     def npy(self, name, length):
         file = self.folder / f"{name}.npy"
         file.write_bytes(crew.npy(bytes(length), (length,)))
         return file
 
-    def work(self, turn):
-        """Hits, misses, waits, loads that fail, refusals, evictions, replaced versions and protocol errors."""
-        self.ask("load", f"d{turn % 3}={self.npy(f'd{turn}', 4096 + turn)}")
-        self.ask("wait", f"d{turn % 3}")
-        self.ask("register", f"later{turn}={self.npy('later', 1000 + turn)}")
-        self.ask("wait", f"later{turn}")
-        self.ask("wait", "nobody", "--timeout", "50ms", codes=(9,))
-        self.ask("evict", f"later{turn}")
-        self.ask("load", f"bad={self.folder}/absent.npy", codes=(6,))
-        self.ask("load", f"huge={self.npy('huge', 80 << 20)}", codes=(5,))
+    def turn(self, turn):
+        ask = self.daemon.ask
+        ask("load", f"d{turn % 3}={self.npy(f'd{turn}', 4096 + turn)}")
+        ask("wait", f"d{turn % 3}")
+        ask("register", f"later{turn}={self.npy('later', 1000 + turn)}")
+        ask("wait", f"later{turn}")
+        ask("wait", "nobody", "--timeout", "50ms", code=9)
+        ask("evict", f"later{turn}")
+        ask("load", f"bad={self.folder}/absent.npy", code=6)
+        ask("load", f"huge={self.npy('huge', 80 << 20)}", code=5)
         with socket.socket(socket.AF_UNIX) as rubbish:
-            rubbish.connect(str(self.store / "control.sock"))
+            rubbish.connect(os.path.join(self.daemon.store, "control.sock"))
             rubbish.sendall(b"\xff" * 64)
-
-    def hold(self, dataset):
-        program = "import fcntl,sys,time;f=open(sys.argv[1]);fcntl.flock(f,fcntl.LOCK_SH);time.sleep(999)"
-        lease = os.path.realpath(self.store / "data" / dataset / "current") + "/lease"
-        return subprocess.Popen([sys.executable, "-c", program, lease])
-
-    def stop(self):
-        self.process.terminate()
-        if self.process.wait(30) != 0:
-            raise Trouble(f"the daemon ended badly: {self.log.read_text()}")
 
 
 class Prometheus:
@@ -101,7 +83,11 @@ scrape_configs:
             self.process = subprocess.Popen(
                 ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb",
                  f"--web.listen-address=127.0.0.1:{self.port}"], stdout=log, stderr=log)
-        await_true("prometheus", lambda: self.series("up == 1"))
+        try:
+            await_true("prometheus", lambda: self.series("up == 1"))
+        except BaseException:
+            self.stop()
+            raise
 
     def get(self, path, **parameters):
         query = urllib.parse.urlencode(parameters)
@@ -164,33 +150,29 @@ def check(prometheus):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--larder", default=str(ROOT / "ops/larder"))
     options = parser.parse_args()
+    crew.build()
     for words in (["check", "rules", RULES], ["test", "rules", RULES.with_name("larder.test.yaml")]):
         subprocess.run(["promtool", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
-    with tempfile.TemporaryDirectory() as name:
+    with children.interruptible(), tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        daemon = Daemon(folder, options.larder)
-        prometheus = holder = None
-        try:
-            daemon.ask("load", f"d0={daemon.npy('d0', 4096)}")
-            holder = daemon.hold("d0")
-            prometheus = Prometheus(folder, daemon.store / "http.token", daemon.port)
-            end, turn = time.monotonic() + options.seconds, 0
-            while time.monotonic() < end or turn < 3:
-                daemon.work(turn)
-                turn += 1
-            time.sleep(2)  # one more scrape
-            asked, failures = check(prometheus)
-            daemon.stop()
-            await_true("up is 0 once the daemon has ended", lambda: prometheus.series('up{job="larder"} == 0'), 15)
-        finally:
-            for process in (holder, prometheus and prometheus.process, daemon.process):
-                if process and process.poll() is None:
-                    process.terminate()
-                    process.wait()
+        daemon = stack.enter_context(crew.Served("prometheus", name, "--http", "0", "--capacity", "64m"))
+        work = Work(daemon, folder)
+        daemon.ask("load", f"d0={work.npy('d0', 4096)}")
+        stack.enter_context(crew.held(name, daemon.lease("d0")))
+        port = re.search(r"Metrics: http://127\.0\.0\.1:(\d+)/", daemon.text()).group(1)
+        prometheus = Prometheus(folder, Path(daemon.store) / "http.token", port)
+        stack.callback(prometheus.stop)
+        end, turn = time.monotonic() + options.seconds, 0
+        while time.monotonic() < end or turn < 3:
+            work.turn(turn)
+            turn += 1
+        time.sleep(2)  # one more scrape
+        asked, failures = check(prometheus)
+        daemon.stop()
+        await_true("up is 0 once the daemon has ended", lambda: prometheus.series('up{job="larder"} == 0'), 15)
     print(f"{asked} questions after {turn} turns of work, {failures} failed")
     return 1 if failures else 0
 

@@ -1,4 +1,9 @@
-"""Jobs on two nodes under a real Slurm; the nodes fail. Runs in a mount namespace of its own, as root."""
+#!/usr/bin/env -S python3 -B
+"""Runs ops/slurm/larder-nodes.sbatch under a real Slurm of two nodes on this machine: queues the job again, kills processes of a node and its slurmd, and
+sees that each job goes on or ends with one message that names the node and the cause, and that nothing is left.
+
+Needs root, and Debian's slurmctld, slurmd, slurm-client and munge. Each node has a /dev/shm of its own, and only this program resolves the names n1 and n2.
+"""
 
 import argparse
 import os
@@ -12,10 +17,12 @@ import tempfile
 import time
 
 import crew
+from crew import children, require
 
 PATIENCE_S = 180
 SLURMD_TIMEOUT_S = 10
 NODES = ("n1", "n2")
+SCRIPT = os.path.join(crew.ROOT, "ops", "slurm", "larder-nodes.sbatch")
 TRAINER = """#!/bin/sh
 echo "rank $RANK of $WORLD_SIZE life ${SLURM_RESTART_COUNT:-0} pid $$"
 [ "${SLURM_RESTART_COUNT:-0}" -ge "$LIVES" ] || exec sleep 600
@@ -50,9 +57,7 @@ PartitionName=all Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP
 class Cluster:
     """A controller and two nodes, each with a /dev/shm of its own."""
 
-    def __init__(self, larder, script):
-        self.larder = larder
-        self.script = script
+    def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="larder-slurm-")
         self.started = []
         self.slurmd = {}
@@ -110,9 +115,9 @@ class Cluster:
 
     def submit(self, lives):
         """Queues a job with ranks that end by themselves in life number `lives`. Returns its number."""
-        environment = {**os.environ, "LARDER": self.larder, "DATA": self.folder + "/data", "TRAINER": self.folder + "/trainer", "RANKS": "2",
+        environment = {**os.environ, "LARDER": crew.LARDER, "DATA": self.folder + "/data", "TRAINER": self.folder + "/trainer", "RANKS": "2",
                        "LIVES": str(lives), "USER": "root"}
-        words = ["sbatch", "--parsable", "--cpus-per-task=2", "--mem=1G", "--open-mode=append", f"--output={self.folder}/job-%j.log", self.script]
+        words = ["sbatch", "--parsable", "--cpus-per-task=2", "--mem=1G", "--open-mode=append", f"--output={self.folder}/job-%j.log", SCRIPT]
         return subprocess.run(words, check=True, text=True, capture_output=True, env=environment, cwd=self.folder).stdout.strip()
 
     def text(self, job):
@@ -169,25 +174,18 @@ class Cluster:
         """Ends daemons that wait for the next life of the job."""
         for node in NODES:
             for pid in self.processes(node):
-                kill(pid, signal.SIGTERM)
+                crew.kill(pid, signal.SIGTERM)
             await_true(lambda node=node: not self.processes(node), f"the end of the daemons of {node}", lambda node=node: str(self.processes(node)))
 
     def __exit__(self, *unused):
         for node, (keeper, _) in self.slurmd.items():
             for pid in self.processes(node) if keeper.poll() is None else ():
-                kill(pid, signal.SIGKILL)
+                crew.kill(pid, signal.SIGKILL)
         for process in reversed(self.started):
             process.kill()
             process.wait()
         subprocess.run(["umount", "/etc/hosts"], check=False, capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def kill(pid, which):
-    try:
-        os.kill(pid, which)
-    except ProcessLookupError:
-        pass
 
 
 def is_called(pid, name):
@@ -213,11 +211,6 @@ def free_pair():
 
 def output(*words):
     return subprocess.run(words, check=False, text=True, capture_output=True).stdout
-
-
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def await_true(condition, what, shown=lambda: ""):
@@ -253,7 +246,7 @@ def cancel(cluster):
 def rank(cluster):
     job = cluster.submit(1)
     cluster.await_ranks(job, 0)
-    kill(int(re.search(r"rank 3 of 4 life 0 pid (\d+)", cluster.text(job))[1]), signal.SIGKILL)
+    crew.kill(int(re.search(r"rank 3 of 4 life 0 pid (\d+)", cluster.text(job))[1]), signal.SIGKILL)
     cluster.await_end(job, "FAILED")
     require(re.search(r"a rank failed: rank=3 .* node=node 1 \(", cluster.text(job)), f"no message names rank 3 of node 1:\n{cluster.text(job)}")
     return job
@@ -265,7 +258,7 @@ def processes(cluster):
     cluster.await_ranks(job, 0)
     for pid, words in cluster.processes("n2").items():
         if "slurmstepd" not in words:
-            kill(pid, signal.SIGKILL)
+            crew.kill(pid, signal.SIGKILL)
     cluster.await_end(job, "FAILED")
     require("node=node 1 (" in cluster.text(job), f"no message names node 1:\n{cluster.text(job)}")
     return job
@@ -278,7 +271,7 @@ def slurmd(cluster):
     cluster.slurmd["n2"][1].kill()
     cluster.slurmd["n2"][1].wait()
     for pid in cluster.processes("n2"):
-        kill(pid, signal.SIGKILL)
+        crew.kill(pid, signal.SIGKILL)
     await_true(lambda: "Restarts=1" in cluster.shown(job) or cluster.state(job) == "FAILED", "a job that is queued again", lambda: cluster.shown(job))
     cluster.start_node("n2")
     cluster.begin_at_once(job)
@@ -292,13 +285,15 @@ LEAVE_DAEMONS = ("rank", "processes", "slurmd")  # started for a life that faile
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--larder", required=True)
-    parser.add_argument("--script", required=True)
+    if sys.argv[1:2] != ["--apart"]:
+        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", __file__, "--apart", *sys.argv[1:]])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--apart", action="store_true", help="in a mount namespace of its own, as it starts itself")
     parser.add_argument("--only", action="append", choices=FAULTS)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    with Cluster(options.larder, options.script) as cluster:
+    crew.build()
+    with children.interruptible(), Cluster() as cluster:
         os.mkdir(cluster.folder + "/data")
         with open(cluster.folder + "/data/x.csv", "w", encoding="utf-8") as file:
             file.write("a,b\n" + "1,2\n" * 1000)

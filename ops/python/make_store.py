@@ -197,12 +197,17 @@ def index_of(folder, manifest):
     content = struct.pack(f"<{slot_count}I", *slots).ljust(entries_at - 128, b"\0") + entries + segments + struct.pack(f"<{len(dimensions)}q", *dimensions) + text
     sums_at = -(-(128 + len(content)) // 8) * 8
     content = content.ljust(sums_at - 128, b"\0")
-    size = sums_at + 4 * -(-sums_at // 4096)
+    size = sums_at + 4 * -(-sums_at // 1024)
     head = struct.pack("<8s2IQ2I32s7Q2I", b"LARDERIX", 1, len(arrays), manifest["version"], slot_count, len(files), bytes.fromhex(manifest["digest"]), size,
                        1767225600000, 128, entries_at, segments_at, shapes_at, text_at, 0, sums_at)
     whole = head + content
-    sums = b"".join(zlib.crc32(whole[at:at + 4096]).to_bytes(4, "little") for at in range(0, sums_at, 4096))
+    sums = sums_of(whole)
     return whole[:120] + crc32c(whole + sums).to_bytes(4, "little") + whole[124:] + sums
+
+
+def sums_of(content):
+    """Returns the sums of the blocks of an index, of its bytes before the sums, with zeros in place of its checksum."""
+    return b"".join(zlib.crc32(content[at:at + 1024]).to_bytes(4, "little") for at in range(0, len(content), 1024))
 
 
 def _dtype(descr):

@@ -119,6 +119,22 @@ class RowsTest(RowsCase):
         self.assertTrue(made[7].flags.writeable)
         self.assertEqual((len(made), made.shape, made.ndim, made[[]].shape), (COUNT, (COUNT, 3), 2, (0, 3)))
 
+    def test_a_single_row_is_the_one_of_a_batch_computed_read_or_damaged(self):
+        for function, array, shape in (lambda x: x, "x", 3), (lambda y: y, "y", ()):
+            made = larder.rows("single", larder.dataset("numbers", self.store), function, array, dtype="<i8", shape=shape, version=1)
+            made[::2]
+            made._data[4] += 1
+            others = [larder.rows("single", larder.dataset("numbers", self.store), function, array, dtype="<i8", shape=shape, version=1) for _ in "ab"]
+            for row in np.int64(7), np.uint8(3), -1, 3, 0, 2, 2, -COUNT:
+                single, expected = others[0][row], others[1].take([row])[0]
+                np.testing.assert_array_equal(single, expected)
+                self.assertEqual((type(single), single.dtype, single.flags.writeable), (type(expected), expected.dtype, expected.flags.writeable))
+            with self.assertWarnsRegex(RuntimeWarning, "row=4") as warned:
+                single = others[0][4]
+            np.testing.assert_array_equal(single, others[0].take([4])[0])
+            self.assertEqual((type(single), single.flags.writeable, warned.filename), (type(expected), expected.flags.writeable, __file__))
+            self.assertEqual((others[0].damaged, others[0].computed_alone), (2, 2))
+
     def test_rows_go_into_memory_that_is_given(self):
         out = np.empty((2, 3), "<i4")
 

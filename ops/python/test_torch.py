@@ -96,6 +96,24 @@ class RowsTest(TorchCase):
         n += 1
         self.assertEqual((rows[4][0].tolist(), rows[[4]][1].tolist()), ([12.0, 13.0, 14.0], [4]))
 
+    def test_a_single_row_is_the_one_of_a_batch_in_each_dtype_and_form(self):
+        seed = int.from_bytes(os.urandom(4), "little")
+        rng = np.random.default_rng(seed)
+        arrays = {}
+        for dtype in "?", "u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16":
+            shape = (30, *rng.integers(0, 4, rng.integers(0, 4)))
+            array = rng.integers(0, 2, shape).astype(dtype)
+            arrays[f"x{len(arrays)}"] = array if rng.random() < 0.5 else np.asfortranarray(array)
+        self.publish("forms", arrays)
+        for rows in larder.torch.Rows("forms"), larder.torch.Rows("forms", transform=lambda *parts: parts):
+            for row in rng.integers(-30, 30, 20):
+                for single in rows[row], rows[int(row)]:
+                    with self.subTest(seed=seed, row=row):
+                        self.assertEqual(single.row, row % 30)
+                        for part, batch in zip(single, rows[[row]]):
+                            self.assertEqual((part.dtype, part.shape, part.is_contiguous()), (batch.dtype, batch.shape[1:], True))
+                            self.assertTrue(torch.equal(part, batch[0]))
+
     def test_a_data_loader_gets_the_batches_that_it_gets_of_tensors(self):
         expected = data.TensorDataset(torch.from_numpy(self.images), torch.from_numpy(self.labels))
         for workers in 0, 2:

@@ -20,7 +20,7 @@ It needs Python 3.9 and numpy 1.23, or later.
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
 reads and stores Hugging Face datasets; `larder.jax` has device arrays and batches of them; `cached` keeps the results of functions, `rows`
 the results of a function for each row, computed once by the first process that needs them, and `records` a list of Python objects;
-`frame` is a dataset as a frame of pandas or polars.
+`frame` is a dataset as a frame of pandas or polars. `shared` is an array that processes write together, in Python and Java.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and

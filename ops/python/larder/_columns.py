@@ -24,6 +24,10 @@ def _picked(index, count, **owner):
     """
     if isinstance(index, slice):
         return np.arange(*index.indices(count))
+    if type(index) is int or isinstance(index, np.integer):  # numpy takes twenty times as long
+        row = int(index)
+        if -count <= row < count:
+            return row % count
     try:
         rows = np.asarray(index)
     except ValueError:  # lists that differ in length

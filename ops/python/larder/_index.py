@@ -19,7 +19,7 @@ _INDEX_MAGIC = b"LARDERIX"
 _INDEX_HEAD = struct.Struct("<8s2IQ2I32s7Q2I")
 _INDEX_ENTRY = struct.Struct("<Q6I2Q4I")
 _INDEX_SEGMENT = struct.Struct("<Q2IqQ")
-_INDEX_BLOCK = 4096
+_INDEX_BLOCK = 1024
 _CHECKSUM_AT = 120  # of the whole file; it counts as zeros in the sum of the first block
 _FNV_BASIS, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 _INDEX_PARTS = ["", "ragged_values", "ragged_offsets", "ragged_shapes", "strings_bytes", "strings_offsets", "index_slots", "index_records", "index_positions",
@@ -40,7 +40,7 @@ class _Index(collections.abc.Mapping):
         descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.fstat(descriptor).st_size
-            if size <= 4 * _INDEX_BLOCK:
+            if size <= 16 * _INDEX_BLOCK:
                 self._bytes = os.read(descriptor, size)
             else:
                 self._bytes = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ, **_UNTRACKED)

@@ -312,19 +312,19 @@ class _Source:
             raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
         self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
         self.row_bytes = array.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
-        self._array = array.view(np.ndarray)
+        self.array = array.view(np.ndarray)
         self._takes = array.flags.c_contiguous and array.flags.aligned  # numpy's take would copy the whole array first for another byte order
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
-        self._heads = self._array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
+        self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
     def gather(self, rows, out):
         """Copy rows into an array of their shape."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
                 self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
-            self._array.take(rows, 0, out, "clip")  # the rows are valid; with a check numpy copies twice
+            self.array.take(rows, 0, out, "clip")  # the rows are valid; with a check numpy copies twice
         else:
-            out[...] = self._array[rows]
+            out[...] = self.array[rows]
 
 
 def _shown(rows):
@@ -395,9 +395,12 @@ class _Gatherer:
         batches = []
         for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
-            stop = min(start + size, samples)
+            stop, its_size, its_valid = start + size, size, size
+            if stop > valid:  # the last one, or one with samples that fill up
+                stop = min(stop, samples)
+                its_size, its_valid = max(0, stop - start), max(0, min(size, valid - start))
             parts = [(name, array[start:stop]) for name, array in arrays]
-            batches.append(self._batch(parts, number, max(0, stop - start), min(size, max(0, valid - start))))
+            batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
 
     def _gathered(self, rows, size):
@@ -446,7 +449,7 @@ class _Epoch:
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
-        self._number, self._lock, self._arrived = 0, threading.Lock(), {}
+        self._number, self._lock, self._arrived, self._is_open = 0, threading.Lock(), {}, True
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
         self._together, self._groups = loader._together, -(-plan.batches // loader._together)
         self._asked = min(self._groups, -(-loader._prefetch // self._together)) if threads else 0
@@ -474,14 +477,12 @@ class _Epoch:
                 self._plan.release()
                 self.close()
                 raise StopIteration
-            if not self._stop.alive:
+            if not self._is_open:
                 raise self._ended()
             group, place = divmod(number, self._together)
-            try:
+            batches = self._arrived.get(group, _ENDED_EARLY)[0]
+            if batches is None:
                 batches = self._await(group)
-            except Exception:  # not a Ctrl-C, after which the loop may continue
-                self.close()
-                raise
             if place == 0 and self._threads and self._asked < self._groups:
                 self._wanted.put(self._asked)
                 self._asked += 1
@@ -496,18 +497,22 @@ class _Epoch:
 
     def _await(self, group):
         """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
-        end = time.monotonic() + self._timeout
-        while group not in self._arrived:
-            if not self._threads:
-                self._arrived[group] = self._gather(group), None
-                break
-            made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
-            if made is None:
-                raise self._ended()
-            self._arrived[made] = batches, failure
-        batches, failure = self._arrived.get(group) or (None, self._ended())
-        if failure is not None:
-            raise failure
+        try:
+            end = time.monotonic() + self._timeout
+            while group not in self._arrived:
+                if not self._threads:
+                    self._arrived[group] = self._gather(group), None
+                    break
+                made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
+                if made is None:
+                    raise self._ended()
+                self._arrived[made] = batches, failure
+            batches, failure = self._arrived.get(group) or (None, self._ended())
+            if failure is not None:
+                raise failure
+        except Exception:  # not a Ctrl-C, after which the loop may continue
+            self.close()
+            raise
         return batches
 
     def _help(self):
@@ -539,6 +544,7 @@ class _Epoch:
                                     epoch=self._epoch, batch=self._number))
 
     def close(self):
+        self._is_open = False
         self._stop()
         self._arrived.clear()
 

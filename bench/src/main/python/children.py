@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import itertools
+import multiprocessing
 import os
 import select
 import signal
@@ -100,6 +101,38 @@ def daemon(store, folder):
         child.process.terminate()  # lets it clean up
         child.kill_after(PATIENCE_S)
         raise
+
+
+def crowd(work, count, *words, start="fork", context=multiprocessing):
+    """Runs work(meet, number, *words) in so many processes, and `meet` waits for all of them; returns their results. All live until all have one."""
+    context = context.get_context(start)
+    there, over, found = context.Barrier(count), context.Barrier(count + 1), context.SimpleQueue()
+    members = [context.Process(target=_member, args=(work, number, there, over, found, words)) for number in range(count)]
+    results = []
+    try:
+        for member in members:
+            member.start()
+        while len(results) < count:
+            if not found.empty():
+                results.append(found.get())
+            elif any(member.exitcode for member in members):
+                raise ChildProcessError(f"a process failed: start={start} exitCodes={[member.exitcode for member in members]}")
+            else:
+                time.sleep(0.01)
+        over.wait(PATIENCE_S)
+        return results
+    finally:
+        for member in members:
+            if member.pid:
+                if len(results) < count:
+                    member.kill()
+                member.join(PATIENCE_S)
+
+
+def _member(work, number, there, over, found, words):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    found.put(work(lambda: there.wait(PATIENCE_S), number, *words))
+    over.wait(PATIENCE_S)
 
 
 @contextlib.contextmanager

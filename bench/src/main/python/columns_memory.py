@@ -7,9 +7,7 @@ Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup. Each
 its look-ups: it grows by the pages that copy-on-write copied, mostly because Python counts references inside objects.
 """
 import json
-import multiprocessing
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -45,32 +43,19 @@ def look_up(table, keys, lookups, number):
     return time.perf_counter() - begin
 
 
-def work(number, table, keys, lookups, together, results):
+def work(meet, number, table, keys, lookups):
     """The life of a worker. It measures while all are alive: a shared page counts as private to its last process."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     before = private_bytes()
     seconds = look_up(table, keys, lookups, number)
-    together.wait()
+    meet()
     grown = private_bytes() - before
-    together.wait()
-    results.put((grown, seconds))
+    meet()
+    return grown, seconds
 
 
 def figures(table, keys, workers, lookups):
     """Forks workers that look up side by side; returns how their private memory grew, and their median time."""
-    fork = multiprocessing.get_context("fork")
-    together, results = fork.Barrier(workers, timeout=300), fork.Queue()
-    processes = [fork.Process(target=work, args=(number, table, keys, lookups, together, results)) for number in range(workers)]
-    try:
-        for process in processes:
-            process.start()
-        grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
-        for process in processes:
-            process.join()
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.kill()
+    grown, seconds = zip(*children.crowd(work, workers, table, keys, lookups))
     return {"privateBytes": grown, "microsEach": sorted(seconds)[workers // 2] / lookups * 1e6}
 
 

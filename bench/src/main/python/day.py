@@ -38,15 +38,12 @@ class Day(Measurement):
         self.warm_runs, self.grid_runs = (2, 4) if self.pace == "quick" else (5, 8)
         self.is_long = self.pace == "long"
         self.ends = ENDS if self.is_long else ENDS[-1:]
-        self.cache = os.path.join(self.place, "cache")
 
     # ------------------------------------------------------------------------------------------------ ways
 
     def run(self, way, seed, *commands, **options):
         """Starts a run."""
-        kind, language = way.split("-")
-        place = {"larder": self.store, "script": f"{self.data}:{self.cache}"}.get(kind, self.data)
-        return self.trainer(kind, language, place, str(seed), *commands, **options)
+        return self.trainer(*way.split("-"), seed, *commands, **options)
 
     @contextlib.contextmanager
     def owner(self, way):

@@ -28,8 +28,9 @@ import children
 from measurement import HERE, main
 from parts.day import SOURCES, ways_of
 from source_data import Server, write_images, write_rows, write_table
+from trainer import EPOCHS
 
-RUNS, EPOCHS = 8, 3
+RUNS = 8
 DRIVER_PATIENCE_S = 20
 MODULES = ("numpy", "pyarrow", "datasets", "PIL", "ray")
 READER = "Larder's reader of Parquet"
@@ -110,7 +111,7 @@ class Sources:
         words = [sys.executable, os.path.join(HERE, "source_ray.py"), kind, self.sources[kind], temporary]
         driver = None
         try:
-            driver = children.Child([*words, *map(str, (self.bytes[kind], RUNS, EPOCHS))])
+            driver = children.Child([*words, str(self.bytes[kind]), str(RUNS)])
             peak.pids.add(driver.pid)
             yield functools.partial(self.actors, driver)
             driver.ended()
@@ -126,7 +127,7 @@ class Sources:
     def runs(self, kind, way, cache, peak, begun):
         """Starts all runs at once; returns the times of their first batches, and their sums."""
         way = "script" if way == "disk" else way
-        program = [sys.executable, os.path.join(HERE, "source_run.py"), way, kind, self.sources[kind], cache]
+        program = [sys.executable, os.path.join(HERE, "trainer.py"), way, kind, self.sources[kind], cache]
         runs, steps, sums = [], [0.0] * RUNS, [None] * RUNS
 
         def follow(i):
@@ -138,7 +139,7 @@ class Sources:
         threads = [threading.Thread(target=follow, args=(i,)) for i in range(RUNS)]
         try:
             for seed in range(RUNS):
-                runs.append(children.Child([*program, str(seed), str(EPOCHS)]))
+                runs.append(children.Child([*program, str(seed), "step", "epochs"]))
                 peak.pids.add(runs[-1].pid)
             for thread in threads:
                 thread.start()

@@ -4,7 +4,7 @@
 usage: gather.py PACE STORE PLACE ROWS.jsonl NAME=COMMAND...   adds lines; a daemon serves the store, PLACE is a folder in shared memory
 
 Each contender is one process for each shape. All map the same file, and gather the same random rows. A contender with a NAME that begins
-with larder gets the store and an array's name, others get a file. COMMAND is split at spaces.
+with larder gets the store, an array's name and its file, others get a file. COMMAND is split at spaces.
 """
 import contextlib
 import json
@@ -19,7 +19,7 @@ import gather_peer
 import numpy as np
 
 SEED = 42
-ROW_BYTES = {"quick": (784,), "short": (64, 256, 784, 3072), "long": (64, 128, 256, 784, 1024, 3072, 8192, 30720, 153600)}
+ROW_BYTES = {"quick": (784,), "short": (64, 256, 784, 3072, 153600), "long": (64, 128, 256, 784, 1024, 3072, 8192, 30720, 153600)}
 SIZES = {"quick": (64 << 20,), "short": (1 << 30,), "long": (1 << 30, 8 << 20)}
 ROUNDS = {"quick": 3, "short": 7, "long": 9}
 WARM_UP_S, JVM_WARM_UP_S, ROUND_S = 0.2, 1.0, 0.1
@@ -28,7 +28,7 @@ ORDER_BYTES = 256 << 20  # what is gathered before a row comes again: much more 
 DATA_OFFSET = 4096 + 192  # as in a store
 COLLAPSE = 25
 POPULATE_WRITE = 23
-WAYS = {"numpy": ("take", "index"), "torch": ("index_select",)}
+WAYS = {"numpy": 2, "torch": 1, "larder": 3}
 
 
 def write_rows(path, row_bytes, size, pages):
@@ -77,7 +77,7 @@ def measure(contenders, rounds, path):
     """Returns the bytes per second of each way, round by round, and how much of the file each contender has mapped by huge pages."""
     rates, sums = {}, set()
     for name, child in contenders.items():
-        for way in WAYS.get(name, (name,)):
+        for _ in range(WAYS.get(name, 1)):
             found, total = child.answer("ready").split()
             rates[name, found] = []
             sums.add(total)
@@ -89,8 +89,14 @@ def measure(contenders, rounds, path):
             seconds = ROUND_S if turn else JVM_WARM_UP_S if name.startswith("larder") else WARM_UP_S
             child.tell(f"{way} {seconds}")
             values += [float(child.line())][: turn]
-    label = {(name, way): name if name.startswith(("larder", "memcpy")) else f"{name} {way}" for name, way in rates}
-    return {label[key]: values for key, values in rates.items()}, {name: huge_bytes(child.pid, path) for name, child in contenders.items()}
+    return {label(*key): values for key, values in rates.items()}, {name: huge_bytes(child.pid, path) for name, child in contenders.items()}
+
+
+def label(name, way):
+    """Returns the name of a row: ways of Larder's process that do not use it are peers."""
+    if way in (name, "larder"):
+        return name
+    return way.replace("-", " ") if name == "larder" else f"{name} {way}"
 
 
 def shape(store, commands, rounds, folder, size, pages, row_bytes):
@@ -101,7 +107,7 @@ def shape(store, commands, rounds, folder, size, pages, row_bytes):
     with contextlib.ExitStack() as started:
         contenders = {}
         for name, command in commands.items():
-            words = [store, f"{dataset}/rows", indices] if name.startswith("larder") else [path, str(DATA_OFFSET), str(row_bytes), indices]
+            words = [store, f"{dataset}/rows", path, indices] if name.startswith("larder") else [path, str(DATA_OFFSET), str(row_bytes), indices]
             contenders[name] = started.enter_context(children.Child([*command.split(), *words, str(batch)]))
         rates, huge = measure(contenders, rounds, path)
     subprocess.run([children.LARDER, "evict", "--forget", "--store", store, dataset], check=True, stdout=subprocess.DEVNULL)

@@ -9,6 +9,7 @@ usage: loads.py sources STORE ROUNDS WORKERS NAME=PATH... NAME:=COMMAND...
        loads.py small-files STORE SOURCE ROUNDS WORKERS TARGET
          The peer is a pool of processes, warm like the daemon, that copies the files to TARGET with np.save(np.load()).
        loads.py parquet FILE                  reads a table and makes numpy arrays of its columns, with pyarrow's threads
+       loads.py open FILE                     opens a file with np.load(mmap_mode="r") and reads one element, again and again; prints JSON
        loads.py curl URL FOLDER CONNECTIONS   fetches all objects of URL/ that FOLDER has files of, over so many connections, each object in
                                               equal parts, into files of /dev/shm
 """
@@ -16,6 +17,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -116,6 +118,14 @@ def parquet(file):
     return taken
 
 
+def opened(file):
+    def often():
+        for _ in range(200):
+            int(np.load(file, mmap_mode="r")[1, 2])
+
+    return json.dumps({"numpy": np.__version__, "openMicros": statistics.median(timed(often) for _ in range(5)) / 200 * 1e6})
+
+
 def curl(url, folder, connections):
     objects = sorted((file.name, file.stat().st_size) for file in os.scandir(folder))
     parts = max(1, int(connections) // len(objects))
@@ -139,6 +149,6 @@ def curl(url, folder, connections):
 
 
 if __name__ == "__main__":
-    taken = {"sources": sources, "small-files": small_files, "parquet": parquet, "curl": curl}[sys.argv[1]](*sys.argv[2:])
+    taken = {"sources": sources, "small-files": small_files, "parquet": parquet, "open": opened, "curl": curl}[sys.argv[1]](*sys.argv[2:])
     if taken is not None:
         print(taken)

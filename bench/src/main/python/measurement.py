@@ -18,14 +18,18 @@ class Measurement:
     def __init__(self, pace, data, place, rows, *java):
         self.pace, self.data, self.place, self.java = pace, data, place, java
         self.store = os.path.join(place, "larder-store")  # larder gc knows stores by such names
+        self.cache = os.path.join(place, "cache")  # of a script
         self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(data))
         self.rows = open(rows, "w", encoding="utf-8", buffering=1)
         self.sums = set()
 
-    def trainer(self, way, language, *words, **options):
+    def trainer(self, way, language, seed, *commands, **options):
         """Starts a trainer."""
-        start = self.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
-        return children.Child([*start, way, *words], **options)
+        if language == "java":
+            words = [*self.java, way, self.store if way == "larder" else self.data]
+        else:
+            words = [sys.executable, os.path.join(HERE, "trainer.py"), way, "training", self.data, self.store if way == "larder" else self.cache]
+        return children.Child([*words, str(seed), *commands], **options)
 
     def serve(self):
         return children.daemon(self.store, self.data)

@@ -35,16 +35,16 @@ class Proof(Measurement):
         daemon = self.serve()
         try:
             for language in "java", "python":
-                self.sweep("larder", language, self.store, before, [daemon.pid])
+                self.sweep("larder", language, before, [daemon.pid])
         finally:
             daemon.signal(signal.SIGTERM)
         for language in "java", "python":
-            self.sweep("plain", language, self.data, children.meminfo(), [])
+            self.sweep("plain", language, children.meminfo(), [])
         self.fork()
         if not all(0.98 <= copies <= 1.02 for copies in self.copies):
             raise AssertionError(f"not one copy: {self.copies}")
 
-    def sweep(self, way, language, place, before, others):
+    def sweep(self, way, language, before, others):
         """Lets more and more trainers read everything; those that have done so stay."""
         with contextlib.ExitStack() as stack:
             trainers = []
@@ -56,7 +56,7 @@ class Proof(Measurement):
                     self.write({**row, "skipped": f"MemAvailable would fall to {left / 2**30:.1f} GiB"})
                     break
                 begun = time.perf_counter()
-                new = [stack.enter_context(self.trainer(way, language, place, "1", "touch", "hold")) for _ in range(more)]
+                new = [stack.enter_context(self.trainer(way, language, 1, "touch", "hold")) for _ in range(more)]
                 trainers += new
                 self.sums |= {trainer.answer("touch") for trainer in new}
                 seconds = time.perf_counter() - begun

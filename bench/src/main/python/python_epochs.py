@@ -3,7 +3,7 @@
 
 Ray's ways come last, in rounds of their own: its processes take time as long as they exist.
 
-usage: python_epochs.py DATASET/ARRAY ROUNDS    prints JSON
+usage: python_epochs.py DATASET/ARRAY ROUNDS [WAY...]    prints JSON, also if torch is absent; WAY is the beginning of a key: only such ways
 """
 import contextlib
 import importlib
@@ -147,19 +147,22 @@ def measure(found, rounds, rows):
     return measured
 
 
-def main(array, rounds):
+def main(array, rounds, *wanted):
+    torch = imported("torch")
+    if not torch:
+        print(json.dumps({"absent": f"{sys.executable} has no torch; LARDER_TORCH_PYTHON names one that has"}))
+        return
     harness.import_larder()
     import numpy as np
-    import torch
 
     import larder
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    peers = {name: module for name in PEERS if (module := imported(name))}
+    peers = {name: module for name in (() if wanted else PEERS) if (module := imported(name))}
     torch.set_num_threads(1)
     copy = torch.from_numpy(np.array(larder.open(array)))
     with tempfile.TemporaryDirectory(dir=os.environ.get("LARDER_BENCH_FOLDER")) as folder:
-        found = [*ways(array, copy, folder, torch, larder)]
+        found = [way for way in ways(array, copy, folder, torch, larder) if not wanted or way[0].startswith(wanted)]
         if "datasets" in peers:
             peers["datasets"].disable_progress_bars()
             found += hugging_face_ways(copy, folder, torch, peers["datasets"])
@@ -196,4 +199,4 @@ def started(ray):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

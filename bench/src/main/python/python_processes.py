@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 
+from children import crowd
+
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python")
 STARTS = "fork", "spawn", "forkserver"
 PEERS_STARTS = "fork", "spawn"
 RUNS = 5
-PATIENCE_S = 120
 FIRST = """
 import sys, time
 import numpy
@@ -44,17 +45,16 @@ def memory():
     return memory_kb("Pss_Shmem"), memory_kb("Pss_File"), memory_kb("Pss")
 
 
-def read(source, there, over, found):
-    """Read all of an array, and put the memory before and after, measured when all processes are ready, into a queue."""
-    there.wait(PATIENCE_S)
+def read(meet, _, source):
+    """Reads all of an array; returns the memory before and after, measured when all processes are ready."""
+    meet()
     before = memory_kb("Pss")
-    there.wait(PATIENCE_S)
+    meet()
     opened = source() if callable(source) else source
     for array in opened if isinstance(opened, list) else [opened]:
         touch(array)
-    there.wait(PATIENCE_S)
-    found.put((before, *memory()))
-    over.wait(PATIENCE_S)
+    meet()
+    return before, *memory()
 
 
 def summed(rows):
@@ -62,29 +62,8 @@ def summed(rows):
 
 
 def processes(source, start, count, context=multiprocessing):
-    """Return the sums over so many processes; `source` is an array, or a function that opens one."""
-    context = context.get_context(start)
-    there, over, found = context.Barrier(count), context.Barrier(count + 1), context.SimpleQueue()
-    children = [context.Process(target=read, args=(source, there, over, found)) for _ in range(count)]
-    for child in children:
-        child.start()
-    rows = []
-    try:
-        while len(rows) < count:
-            if not found.empty():
-                rows.append(found.get())
-            elif any(child.exitcode for child in children):
-                raise RuntimeError(f"a reader failed: start={start} exitCodes={[child.exitcode for child in children]}")
-            else:
-                time.sleep(0.01)
-        over.wait(PATIENCE_S)
-    finally:
-        if len(rows) < count:
-            for child in children:
-                child.kill()
-        for child in children:
-            child.join(PATIENCE_S)
-    return summed(rows)
+    """Returns the sums over so many processes; `source` is an array, or a function that opens one."""
+    return summed(crowd(read, count, source, start=start, context=context))
 
 
 class Mapped:

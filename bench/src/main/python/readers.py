@@ -4,6 +4,9 @@
 usage: readers.py many STORE DATASET READERS ROUNDS JAVA...
          The time to open one dataset in many processes at the same moment, before each reads all of it; in turns with mapping the same
          file without Larder.
+       readers.py collapse STORE DATASET SECONDS JAVA...
+         The time of batches of random rows of a dataset on small pages: before a daemon starts that moves it to huge pages, during the move,
+         and after it; SECONDS are those of a calm phase.
        readers.py disturbed STORE FILE SECONDS PAIRS JAVA...
          The time of the daemon's answers while it loads and evicts and readers are killed or stopped at random, in turns with
          phases of as many readers that come and go, but end by themselves.
@@ -12,6 +15,7 @@ import contextlib
 import json
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,6 +26,8 @@ from control import Daemon, processor_s, quantiles
 import larder
 
 SEED = 7
+HUGE_SIZE = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
+LONGEST_MOVE_S, LOOK_S = 180, 0.005
 READERS = 6
 NO_SPACE, REFUSED = 5, 7
 DATASETS = [f"churn-{i}" for i in range(3)]
@@ -56,6 +62,37 @@ def many(store, dataset, count, rounds, *java):
         seconds, cpu = time.perf_counter() - begin, processor_s(pid) - cpu
     return {"readers": int(count), "rounds": int(rounds), "bytes": array["bytes"], "first": quantiles(first), "open": quantiles(opened),
             "map": quantiles(mapped), "seconds": seconds, "daemonCpuSeconds": cpu}
+
+
+def collapse(store, dataset, seconds, *java):
+    daemon, phases = Daemon(store), []
+    with children.Child([*java, store, dataset]) as reader:
+        reader.line()
+        reader.tell("gather")
+
+        def end_phase(line="next"):
+            reader.tell(line)
+            phases.append(json.loads(reader.line()))
+
+        for _ in "warm-up", "before":  # the first one compiles, and touches every page
+            time.sleep(float(seconds))
+            end_phase()
+        begin = time.perf_counter()
+        subprocess.run([children.LARDER, "serve", "--detach", "--store", store], check=True, stdout=subprocess.DEVNULL)
+        array = daemon.arrays(dataset + "/")[0]
+        with open(HUGE_SIZE) as file:
+            piece = int(file.read())
+        while (huge := daemon.status()["hugeBytes"]) < array["bytes"] // piece * piece:
+            if time.perf_counter() - begin > LONGEST_MOVE_S:
+                raise TimeoutError(f"the kernel gives too few huge pages: bytes={huge} wanted={array['bytes']}")
+            time.sleep(LOOK_S)
+        taken = time.perf_counter() - begin
+        end_phase()
+        time.sleep(float(seconds))
+        end_phase("end")
+        reader.ended()
+    return {"bytes": array["bytes"], "rowBytes": array["bytes"] // array["shape"][0], "seconds": taken,
+            **dict(zip(("before", "during", "after"), phases[1:]))}
 
 
 class Disturbed:
@@ -152,12 +189,10 @@ class Disturbed:
         return {"readers": READERS, **self.counts, "calm": calm, "disturbed": disturbed, "p99Ratio": disturbed["p99Ms"] / calm["p99Ms"]}
 
 
-def main(kind, store, subject, first, second, *java):
-    if kind == "many":
-        return many(store, subject, first, second, *java)
-    return Disturbed(store, subject, java).run(float(first), int(second))
+def disturbed(store, file, seconds, pairs, *java):
+    return Disturbed(store, file, java).run(float(seconds), int(pairs))
 
 
 if __name__ == "__main__":
     with children.interruptible():
-        print(json.dumps(main(*sys.argv[1:])))
+        print(json.dumps({"many": many, "collapse": collapse, "disturbed": disturbed}[sys.argv[1]](*sys.argv[2:])))

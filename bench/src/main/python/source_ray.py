@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Runs of source_run.py as actors of Ray: one driver reads the data and puts it into the object store for all runs.
+"""Runs of trainer.py as actors of Ray: one driver reads the data and puts it into the object store for all runs.
 
-usage: source_ray.py KIND SOURCE TEMPORARY BYTES RUNS EPOCHS
+usage: source_ray.py KIND SOURCE TEMPORARY BYTES RUNS
   TEMPORARY is a short path of a folder for Ray's files, BYTES how large the data is. Each line of standard input starts so many runs;
-  prints "step SEED" after the first batch of each, and "epochs SEED SUM" at its end.
+  prints "step SEED SUM" after the first batch of each, and "epochs SEED SUM" at its end.
 """
 import contextlib
 import logging
 import sys
 
 import children
-import source_run
+import trainer
 
 STORE_BYTES = 80 << 20  # Ray takes no less
 
@@ -18,33 +18,29 @@ STORE_BYTES = 80 << 20  # Ray takes no less
 class Run:
     """One run, in a process of its own."""
 
-    def __init__(self, kind, arrays, seed, epochs):
-        self.batches = source_run.sums(kind, source_run.of_arrays(kind, arrays), seed, epochs)
+    def __init__(self, kind, arrays, seed):
+        self.trainer = trainer.Trainer(trainer.of_arrays(kind, arrays), seed)
 
-    def step(self):
-        self.total = next(self.batches)
-
-    def epochs(self):
-        return (self.total + sum(self.batches)) % (1 << 64)
+    def obey(self, command):
+        return self.trainer.obey(command)
 
 
-def follow(ray, kind, kept, count, epochs, say):
+def follow(ray, kind, kept, count, say):
     """Starts runs, and reports their steps until all have ended."""
     actor, waits = ray.remote(Run), {}
-    runs = [actor.remote(kind, kept, seed, epochs) for seed in range(count)]
+    runs = [actor.remote(kind, kept, seed) for seed in range(count)]
     for seed, run in enumerate(runs):
-        waits[run.step.remote()] = f"step {seed}"
-        waits[run.epochs.remote()] = f"epochs {seed}"
+        for command in "step", "epochs":
+            waits[run.obey.remote(command)] = f"{command} {seed}"
     while waits:
         (done,), _ = ray.wait(list(waits))
-        value = ray.get(done)
-        say(waits.pop(done) + ("" if value is None else f" {value}"))
+        say(f"{waits.pop(done)} {ray.get(done)}")
     for run in runs:
         ray.kill(run)
 
 
 def main():
-    kind, source, temporary, size, count, epochs = *sys.argv[1:4], *map(int, sys.argv[4:])
+    kind, source, temporary, size, count = *sys.argv[1:4], *map(int, sys.argv[4:])
     output = sys.stdout
 
     def say(line):
@@ -56,9 +52,9 @@ def main():
         try:
             ray.init(address="local", num_cpus=count, object_store_memory=STORE_BYTES + 2 * size, include_dashboard=False, log_to_driver=False,
                      logging_level=logging.ERROR, _temp_dir=temporary, _node_ip_address="127.0.0.1")
-            kept = ray.put(source_run.READ[kind](source))
+            kept = ray.put(trainer.READ[kind](source))
             for _ in sys.stdin:
-                follow(ray, kind, kept, count, epochs, say)
+                follow(ray, kind, kept, count, say)
         finally:
             ray.shutdown()
 

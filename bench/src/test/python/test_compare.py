@@ -77,6 +77,13 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| loader.torch.samples.0 | 2.00× |  |  | not there |", done.stdout)
 
+    def test_a_figure_that_another_one_has_replaced_is_not_gone(self):
+        old = self.report("old", figure("gather.784", 1, ratio=2.0), figure("b", 1))
+        done = self.compare(old, self.report("new", figure("gather.small.784", 1, ratio=1.0), figure("b", 1)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| gather.784 | 2.00× |  |  | not compared: now gather.small.784 |", done.stdout)
+        self.assertEqual(self.compare(old, self.report("none", figure("b", 1))).returncode, 1)
+
     def test_figures_of_another_size_are_not_compared(self):
         old = self.report("old", figure("a", 1, ratio=4.0, what="of 1,000 arrays"), figure("b", 1))
         done = self.compare(old, self.report("quick", figure("a", 1, ratio=1.0, what="of 10 arrays"), figure("b", 1)))

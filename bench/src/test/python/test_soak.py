@@ -11,26 +11,28 @@ SOAK = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 sys.path.insert(0, SOAK)
 
 import crew
-import many_files
 
 PATIENCE_S = 60
-# It writes down what it is asked, and fails at the words in $FAILS.
+# It serves until it is ended in order, without a store, unless it does what $THEN says.
 COMMAND = """#!/bin/sh
-echo "$1" >>"$ASKED"
-case " $FAILS " in *" $1 "*) exit 3 ;; esac
+[ "$1" = serve ] || { echo "[$LARDER_STORE]"; exit 3; }
+trap 'exit 0' TERM
+eval "$THEN"
+echo "Done caching."
+while :; do sleep 0.05; done
 """
 # It cleans up for as long as its standard input is open.
 PROGRAM = """
 import sys
-import crew
-crew.let_sigterm_clean_up()
-try:
-    print("begun", flush=True)
-    sys.stdin.readline()
-finally:
-    print("cleaning", flush=True)
-    sys.stdin.readline()
-    print("cleaned", flush=True)
+from crew import children
+with children.interruptible():
+    try:
+        print("begun", flush=True)
+        sys.stdin.readline()
+    finally:
+        print("cleaning", flush=True)
+        sys.stdin.readline()
+        print("cleaned", flush=True)
 """
 
 
@@ -47,7 +49,8 @@ class StoreNameTest(unittest.TestCase):
 
 class SigtermTest(unittest.TestCase):
     def test_a_program_that_is_ended_cleans_up_whole(self):
-        program = subprocess.Popen([sys.executable, "-B", "-c", PROGRAM], cwd=SOAK, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        program = subprocess.Popen([sys.executable, "-B", "-c", PROGRAM], cwd=SOAK, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
         self.addCleanup(program.communicate)
         self.addCleanup(program.kill)
         self.assertEqual(program.stdout.readline(), "begun\n")
@@ -55,35 +58,44 @@ class SigtermTest(unittest.TestCase):
         self.assertEqual(program.stdout.readline(), "cleaning\n")
         program.send_signal(signal.SIGTERM)
         said, _ = program.communicate("\n", timeout=PATIENCE_S)
-        self.assertEqual((said, program.returncode), ("cleaned\n", 143))
+        self.assertEqual((said, program.returncode), ("cleaned\ninterrupted: SIGTERM\n", 143))
 
 
-class ManyFilesTest(unittest.TestCase):
+class ServedTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.asked = os.path.join(folder.name, "asked")
-        command = os.path.join(folder.name, "larder")
-        with open(command, "w") as file:
+        self.folder = folder.name
+        self.command = os.path.join(folder.name, "larder")
+        with open(self.command, "w") as file:
             file.write(COMMAND)
-        os.chmod(command, 0o755)
-        for patch in mock.patch.object(many_files, "LARDER", command), mock.patch.dict(os.environ, {"ASKED": self.asked}):
-            patch.start()
-            self.addCleanup(patch.stop)
+        os.chmod(self.command, 0o755)
 
-    def fails(self, words):
-        with mock.patch.dict(os.environ, {"FAILS": words}), self.assertRaises(subprocess.CalledProcessError) as caught:
-            many_files.Larder("/dev/shm/larder-none", "")
-        with open(self.asked) as file:
-            return caught.exception.cmd[1], file.read().split()
+    def served(self, then=":"):
+        return crew.Served("test", self.folder, larder=self.command, env={**os.environ, "THEN": then})
 
-    def test_a_daemon_that_cannot_be_asked_is_stopped(self):
-        self.assertEqual(self.fails("status"), ("status", ["serve", "status", "stop"]))
+    def test_a_daemon_is_ended_in_order(self):
+        with self.served() as daemon:
+            self.assertTrue(crew.is_running(daemon.process.pid))
 
-    def test_a_stop_that_fails_too_hides_nothing(self):
-        with mock.patch("sys.stderr") as err:
-            self.assertEqual(self.fails("status stop"), ("status", ["serve", "status", "stop"]))
-        self.assertIn("cannot stop the daemon: store=/dev/shm/larder-none", "".join(call.args[0] for call in err.write.call_args_list))
+        self.assertEqual(daemon.process.returncode, 0)
+
+    def test_a_daemon_that_does_not_start_is_an_error_with_its_output(self):
+        with self.assertRaisesRegex(crew.Trouble, "no room"):
+            self.served("echo no room; exit 5")
+
+    def test_a_command_that_fails_ends_the_daemon_and_removes_its_store(self):
+        with self.assertRaisesRegex(crew.Trouble, "larder ls.*actual=3 expected=0"), self.served('mkdir "$LARDER_STORE"') as daemon:
+            daemon.ask("ls")
+
+        self.assertFalse(crew.is_running(daemon.process.pid))
+        self.assertFalse(os.path.exists(daemon.store))
+
+    def test_a_store_that_a_daemon_leaves_is_an_error(self):
+        daemon = self.served('mkdir "$LARDER_STORE"')
+        self.addCleanup(os.rmdir, daemon.store)
+
+        self.assertRaisesRegex(crew.Trouble, "a store is left", daemon.stop)
 
 
 if __name__ == "__main__":

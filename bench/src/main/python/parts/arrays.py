@@ -6,12 +6,16 @@ OPENS = {
     "repeated": "array of an open dataset",
 }
 ELEMENTS = {"unsafeBuffer": "UnsafeBuffer, index computed by hand", "view": "view.getFloat(i, j)", "window": "row window"}
-GATHERED = (784, 3072)
+# The key of a figure, the beginning of its peer's name, and the lengths of rows.
+PEERS = (
+    ("", ("numpy", "torch"), (64, 256, 784, 3072, 153600)), ("memcpy.", "memcpy", (784, 3072)), ("heap.", "heap array", (784,)),
+    ("channel.", "FileChannel", (784,)),
+)
 SHARES = (0, 50, 90, 95, 99, 99.9, 100)
 # The beginning of a contender's name, and its line; "larder-" is another JDK.
 STYLES = {
     "larder-": (OURS, "o--"), "larder": (OURS, "o-"), "memcpy": (LIMIT, ":"), "numpy take": (PEER, "s-"), "numpy index": (PEER, "s--"),
-    "torch": (OTHER, "^-"),
+    "torch": (OTHER, "^-"), "heap array": (OTHER, "v--"), "FileChannel": (OTHER, "v:"),
 }
 
 
@@ -32,31 +36,16 @@ def largest(rows):
 
 def tables(folder, pace):
     runs, peers = read(folder)
-    two = Jmh(f"{folder}/jmh-2-threads.json")
-    yield f"numpy {peers[0]['numpy']}; batches of 256 random rows per second, one thread unless said otherwise\n"
-    yield table([gathered(runs, two, peers, str(row)) for row in runs.values_of("GatherBenchmark.larder", "rowBytes")], {
-        "row bytes": "{row}", "larder": "{larder:,.0f}", "2 threads": "{both:,.0f}", "ratio": "{twice:.2f}", "take(out=)": "{take:,.0f}",
-        "take(clip)": "{takeClip:,.0f}", "x[idx]": "{index:,.0f}", "heap array": "{heap:,.0f}", "FileChannel": "{channel:,.0f}",
-        "larder / take": "{perTake:.2f}", "larder / clip": "{perClip:.2f}", "bytes allocated per batch": "{alloc:.2f}",
-    })
     opens = [[f"larder: {label}", f"{runs('OpenBenchmark.' + name).score:,.2f}"] for name, label in OPENS.items()]
     opens.append(['numpy: np.load(mmap_mode="r")', f"{median(p['openMicros'] for p in peers):,.2f}"])
-    yield "\n" + markdown(["open and read one element", "µs"], opens)
+    yield f"numpy {peers[0]['numpy']}\n"
+    yield markdown(["open and read one element", "µs"], opens)
     base = runs("ElementBenchmark.unsafeBuffer").score
     yield "\n" + table([{"label": label, "ns": runs("ElementBenchmark." + name).score, "base": base, "more": runs("ElementBenchmark." + name).score - base}
                         for name, label in ELEMENTS.items()],
                        {"read one float at a random index": "{label}", "ns": "{ns:.2f}", "more than UnsafeBuffer": "{more:+.2f}"})
     yield ""
     yield from turns(lines(folder, "gather.jsonl"))
-
-
-def gathered(runs, two, peers, row):
-    larder = runs("GatherBenchmark.larder", rowBytes=row)
-    found = {key: median(p["gather"][row][key] for p in peers) for key in ("index", "take", "takeClip")}
-    both = two("GatherBenchmark.larder", rowBytes=row).score
-    others = {key: runs("GatherBenchmark." + name, rowBytes=row).score for key, name in (("heap", "heapArray"), ("channel", "fileChannel"))}
-    return {"row": row, "larder": larder.score, "both": both, "twice": both / larder.score, **found, **others, "perTake": larder.score / found["take"],
-            "perClip": larder.score / found["takeClip"], "alloc": larder.alloc}
 
 
 def turns(rows):
@@ -85,20 +74,13 @@ def cells(row, names, ours):
 
 def figures(folder):
     runs, peers = read(folder)
-    for row in map(str, runs.values_of("GatherBenchmark.larder", "rowBytes")):
-        clip = [p["gather"][row]["takeClip"] for p in peers]
-        yield figure(f"gather.{row}", f"gather 256 random rows of {row} B, one thread", runs("GatherBenchmark.larder", rowBytes=row), "batches/s",
-                     "numpy's fastest call, take(out=, mode=\"clip\")", clip)
     for row in largest(lines(folder, "gather.jsonl")):
-        for key, names in ("", ("numpy", "torch")), ("memcpy.", "memcpy"):
+        for key, names, lengths in PEERS:
             rates, peer = row["rates"], fastest(row["rates"], names)
-            if peer and row["rowBytes"] in GATHERED:
+            if peer and row["rowBytes"] in lengths:
                 ours, theirs = ([rate / 1e9 for rate in rates[name]] for name in ("larder", peer))
                 what = f"random rows of {row['rowBytes']} B out of {row['bytes'] >> 20} MiB on {row['pages']} pages, one thread"
                 yield figure(f"gather.{key}{row['pages']}.{row['rowBytes']}", what, ours, "GB/s", peer, theirs, times=median(ratios(ours, theirs)))
-    ours = runs("GatherBenchmark.larder", rowBytes="784")
-    for key, peer, name in ("heap", "rows in a Java heap array", "heapArray"), ("channel", "FileChannel", "fileChannel"):
-        yield figure(f"gather.{key}", "gather 256 random rows of 784 B, one thread", ours, "batches/s", peer, runs("GatherBenchmark." + name, rowBytes="784"))
     yield figure("open", "open an array, read one element and close, mean", runs("OpenBenchmark.openRead"), "µs", 'np.load(mmap_mode="r"), without a lease',
                  [p["openMicros"] for p in peers], less=True)
     yield figure("open.again", "get an array of an open dataset", runs("OpenBenchmark.repeated"), "µs", less=True)

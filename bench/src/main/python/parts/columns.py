@@ -2,7 +2,7 @@
 from harness import Jmh, figure, load, markdown, median, of_rounds, ratios, table
 
 LABELS = {
-    "text": "larder: text, shared memory", "textHashMap": "HashMap<String, Long>", "textAgrona": "Agrona Object2ObjectHashMap",
+    "text": "larder: text, shared memory", "textHashMap": "HashMap<String, Long>",
     "integer": "larder: integer, shared memory", "integerAgrona": "Agrona Long2LongHashMap",
 }
 

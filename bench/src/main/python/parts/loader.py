@@ -8,6 +8,8 @@ from harness import LIMIT, OURS, PEER, Chart, Jmh, figure, lines, lines_if_any, 
 ROWS, ROW_BYTES = 256, 3136
 PICTURES, PICTURE_BATCHES = 50_000, 196
 RESUMED_ROWS = 100_000_000
+IMAGES, SHORT = "images-f4", "rows-64"
+BARE, DJL = "EpochBenchmark.bareGather", "EpochBenchmark.djlArrayDataset"
 AHEAD = {"default": "prefetching (default threads)", "0": "one thread"}
 TORCH = {"samples": "torch DataLoader(TensorDataset)", "batches": "torch DataLoader with a BatchSampler as its sampler"}
 FIRST_BATCHES = (
@@ -39,14 +41,20 @@ def torch(folder):
     return load(path) if os.path.exists(path) else {}
 
 
+def torch_ways(found):
+    """Yields the way, the number of workers, and the figures."""
+    for row in found.get("ways", []):
+        yield *row["key"].split("."), row
+
+
 def epochs(runs, found):
     yield "## Shuffled epoch, 60,000×784 float32, batches of 256, to a host buffer\n"
-    bare, djl = runs("EpochBenchmark.bareGather"), runs("EpochBenchmark.djlArrayDataset")
-    loaders = {threads: runs("EpochBenchmark.loader", threads=threads) for threads in AHEAD}
+    bare, djl = runs(BARE, array=IMAGES), runs(DJL)
+    loaders = {threads: runs("EpochBenchmark.loader", array=IMAGES, threads=threads) for threads in AHEAD}
     rows = [[name, run.median, run.best, run.processor_us] for name, run in (
         ("copies alone", bare), ("DJL ArrayDataset", djl), *((f"loader, {AHEAD[threads]}", run) for threads, run in loaders.items()))]
-    rows += [[f"torch {found['torch']}, {TORCH[row['way']]}, {row['workers']} workers", median(row["batchesPerSecond"]), max(row["batchesPerSecond"]),
-              row["processorUs"]] for row in found.get("ways", [])]
+    rows += [[f"torch {found['torch']}, {TORCH[way]}, {workers} workers", median(row["batchesPerSecond"]), max(row["batchesPerSecond"]),
+              median(row["processorUs"])] for way, workers, row in torch_ways(found)]
     cells = [[name, f"{middle:,.0f}", f"{best:,.0f}", f"{best * ROWS * ROW_BYTES / 1e9:.2f}", f"{us:.0f}"] for name, middle, best, us in rows]
     absent = [["torch.utils.data.DataLoader", f"absent: {found['absent']}", "", "", ""]] if "absent" in found else []
     yield markdown(["", "batches/s, median", "best", "GB/s, best", "processor µs a batch"], cells + absent)
@@ -158,25 +166,24 @@ def uneven(found):
 
 def ring(runs):
     yield "\n## The ring, batches of 256×64 B\n"
-    bare = runs("RingBenchmark.bareGather")
-    rows = [["copies alone", f"{bare.median:.2f}", f"{bare.best:.2f}", f"{bare.processor_us:.2f}", "", "", ""]]
-    for threads in "default", "0":
-        run = runs("RingBenchmark.loader", threads=threads)
-        more = run.best - bare.best
-        rows.append([f"loader, threads {threads}", f"{run.median:.2f}", f"{run.best:.2f}", f"{run.processor_us:.2f}", f"{more:.2f}",
-                     f"{run.processor_us - bare.processor_us:.2f}", f"< 5 µs, {verdict(more < 5)}"])
+    bare = runs(BARE, array=SHORT)
+    rows = []
+    for what, run in ("copies alone", bare), *((f"loader, threads {threads}", runs("EpochBenchmark.loader", array=SHORT, threads=threads)) for threads in AHEAD):
+        more = 1e6 / run.best - 1e6 / bare.best
+        compared = ["", "", ""] if run is bare else [f"{more:.2f}", f"{run.processor_us - bare.processor_us:.2f}", f"< 5 µs, {verdict(more < 5)}"]
+        rows.append([what, f"{1e6 / run.median:.2f}", f"{1e6 / run.best:.2f}", f"{run.processor_us:.2f}", *compared])
     yield markdown(["", "µs a batch, median", "best", "processor µs", "more than the copies, best", "processor", "target"], rows)
 
 
 def figures(folder):
     runs = Jmh(os.path.join(folder, "round-1.json"))
-    ahead, alone = (runs("EpochBenchmark.loader", threads=threads) for threads in AHEAD)
+    ahead, alone = (runs("EpochBenchmark.loader", array=IMAGES, threads=threads) for threads in AHEAD)
     shape = "shuffled batches of 256×784 floats"
-    for key, peer, name in ("djl", "DJL ArrayDataset", "djlArrayDataset"), ("bare", "the copies alone", "bareGather"):
-        yield figure(f"loader.alone.{key}", f"{shape}, one thread", alone, "batches/s", peer, runs("EpochBenchmark." + name))
-    for row in torch(folder).get("ways", []):
-        ours, threads, workers = (ahead, "prefetching", f", {row['workers']} workers") if row["workers"] else (alone, "one thread", "")
-        yield figure(f"loader.torch.{row['way']}.{row['workers']}", f"{shape}, {threads}", ours, "batches/s", TORCH[row["way"]] + workers, row["batchesPerSecond"])
+    for key, peer, run in ("djl", "DJL ArrayDataset", runs(DJL)), ("bare", "the copies alone", runs(BARE, array=IMAGES)):
+        yield figure(f"loader.alone.{key}", f"{shape}, one thread", alone, "batches/s", peer, run)
+    for way, workers, row in torch_ways(torch(folder)):
+        ours, threads, others = (alone, "one thread", "") if workers == "0" else (ahead, "prefetching", f", {workers} workers")
+        yield figure(f"loader.torch.{way}.{workers}", f"{shape}, {threads}", ours, "batches/s", TORCH[way] + others, row["batchesPerSecond"])
     yield figure("loader.first", "connect, open, shuffle and get the first batch", runs("FirstBatchBenchmark.fromConnect"), "ms", less=True)
     young = lines(folder, "first-second.jsonl")
     yield figure("loader.first-second", f"{shape}, one thread, 0.4 to 0.5 s after a JVM began to gather", [row["batchesPerSecond"][4] for row in young],
@@ -189,9 +196,8 @@ def figures(folder):
 
 def charts(folder):
     counted, one = Jmh(os.path.join(folder, "threads.json")), Jmh(os.path.join(folder, "round-1.json"))
-    points = [(0, one("EpochBenchmark.loader", threads="0").score)]
-    points += [(count, counted("EpochBenchmark.loader", threads=str(count)).score) for count in counted.values_of("EpochBenchmark.loader", "threads")]
-    levels = [(label, color, one("EpochBenchmark." + name).score)
-              for name, label, color in (("bareGather", "the copies alone, one thread", LIMIT), ("djlArrayDataset", "DJL ArrayDataset", PEER))]
+    points = [(0, one("EpochBenchmark.loader", array=IMAGES, threads="0").score)]
+    points += [(count, counted("EpochBenchmark.loader", array=IMAGES, threads=str(count)).score) for count in counted.values_of("EpochBenchmark.loader", "threads")]
+    levels = [("the copies alone, one thread", LIMIT, one(BARE, array=IMAGES).score), ("DJL ArrayDataset", PEER, one(DJL).score)]
     yield Chart("threads", "Shuffled batches of 256×784 floats", "threads of the loader", "batches/s", [("larder", OURS, "o-", points)],
                 {count: str(count) for count, _ in points}, levels)

@@ -1,10 +1,11 @@
 """Epochs, feeds, look-ups and memory in Python, next to torch, Hugging Face, Ray, numpy and loops by hand."""
-from harness import load, markdown, median, verdict
+from harness import load, markdown, median, ratios, verdict
 
 WORKERS = 2
 BATCH = 256
 FEED_TARGETS = {"torchvision": 20, "hand": 2}
 LOOK_UP_TARGETS = {"index": 2, "rows": 0.3}
+ROW_TARGET = 3
 MEMORY_TARGETS = {"pages": 1.02, "all": 1.03, "first": 0.3}
 
 
@@ -66,6 +67,17 @@ def look_ups(found):
         ("rows", f"index.rows(keys), {found['lookUps']:,} at once", f"{LOOK_UP_TARGETS['rows']}"))]
     yield f"\n## Look-ups in an index of {found['keys']:,} texts, Python {found['python']}, numpy {found['numpy']}\n"
     yield markdown(["", "µs a key, median", "lowest", "target"], rows)
+    yield f"\n## Single rows, next to the same by hand, torch {found['torch'] or 'absent'}\n"
+    yield markdown(["", "ns a row, median", "by hand", "ns", "ratio, median", "target"],
+                   [[row["what"], f"{median(row['ns']):,.0f}", row["hand"], f"{median(row['handNs']):,.0f}", *times(row)] for row in found["rows"]])
+
+
+def times(row):
+    """Return the ratio to the peer, and its verdict; nothing for a row without a peer."""
+    if not row["hand"]:
+        return ["", ""]
+    ratio = median(ratios(row["ns"], row["handNs"]))
+    return [f"{ratio:.2f}×", f"≤ {ROW_TARGET}×, {verdict(ratio <= ROW_TARGET)}"]
 
 
 def processes(found):

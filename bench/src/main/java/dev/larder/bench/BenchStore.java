@@ -6,7 +6,6 @@ import dev.larder.loader.sample.SampleOrder;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -27,18 +26,6 @@ public final class BenchStore {
             throw new IllegalStateException("no store is named: property=" + STORE_PROPERTY + "; run ops/bench");
         }
         return Path.of(store);
-    }
-
-    /** Draws batches of random rows, the same ones for every contender. */
-    public static long[][] batches(int count, long rows) {
-        SplittableRandom random = new SplittableRandom(SEED);
-        long[][] batches = new long[count][BATCH];
-        for (long[] batch : batches) {
-            for (int i = 0; i < batch.length; i++) {
-                batch[i] = random.nextLong(rows);
-            }
-        }
-        return batches;
     }
 
     /** Cuts an order into batches; the last one may be shorter. */

@@ -117,7 +117,8 @@ final class Lease {
     boolean isNewest() {
         try {
             Path current = Files.readSymbolicLink(version.resolveSibling(StoreLayout.CURRENT));
-            return current.equals(version.getFileName()) && posix.status(descriptor).isLinked();
+            return current.equals(version.getFileName())
+                    && posix.status(descriptor).isLinked();
         } catch (IOException e) { // nothing is published
             return true;
         }

@@ -234,6 +234,19 @@ def write_huge():
         chunks[2_999_999_000:] = np.arange(1000) % 251
 
 
+def write_sparse():
+    """Write columns of more rows than a reader can visit, of which the file has nearly none."""
+    rows = 10**15
+    with h5py.File(HERE / "sparse.h5", "w") as file:
+        texts = file.create_dataset("texts", (rows,), h5py.string_dtype(), chunks=(100,))
+        texts[5], texts[2500], texts[rows - 1] = "five", "more", "last"
+        lists = file.create_dataset("lists", (rows,), h5py.vlen_dtype("<i4"), chunks=(100,))
+        lists[7] = [1, 2, 3]
+        file.create_dataset("unwritten", (rows,), h5py.string_dtype())
+        few = file.create_dataset("few", (350,), h5py.string_dtype(), chunks=(100,))
+        few[101], few[349] = "one", "end"
+
+
 def main():
     expected = {}
     with h5py.File(HERE / "arrays.h5", "w") as file:
@@ -265,6 +278,7 @@ def main():
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     write_open()
     write_huge()
+    write_sparse()
     with h5py.File(HERE / "refused.h5", "w") as file:
         file["good"] = np.arange(4)
         file["soft"] = h5py.SoftLink("/good")

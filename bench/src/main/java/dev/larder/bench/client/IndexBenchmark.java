@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.agrona.collections.Long2LongHashMap;
-import org.agrona.collections.Object2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -95,42 +94,17 @@ public class IndexBenchmark extends Measured {
         }
     }
 
-    /** The maps of texts that a trainer would have on its own heap. */
-    public abstract static class TextMap {
-        private Map<String, Long> rows;
+    /** The map of texts that a trainer would have on its own heap. */
+    @State(Scope.Benchmark)
+    public static class JdkMap {
+        private final Map<String, Long> rows = new HashMap<>();
 
-        abstract Map<String, Long> newMap();
-
-        /** Makes and fills it. */
+        /** Fills it. */
         @Setup
         public void fill(Data data) {
-            rows = newMap();
             for (int i = 0; i < data.keys; i++) {
                 rows.put(Data.text(i), (long) i);
             }
-        }
-
-        @Nullable
-        Long next(Data data) {
-            return rows.get(data.texts[data.next()]);
-        }
-    }
-
-    /** The JDK's map. */
-    @State(Scope.Benchmark)
-    public static class JdkMap extends TextMap {
-        @Override
-        Map<String, Long> newMap() {
-            return new HashMap<>();
-        }
-    }
-
-    /** Agrona's map, which has no objects but keys and values. */
-    @State(Scope.Benchmark)
-    public static class AgronaMap extends TextMap {
-        @Override
-        Map<String, Long> newMap() {
-            return new Object2ObjectHashMap<>();
         }
     }
 
@@ -163,13 +137,7 @@ public class IndexBenchmark extends Measured {
     /** The JDK's map of objects, a copy for each process. */
     @Benchmark
     public @Nullable Long textHashMap(Data data, JdkMap map) {
-        return map.next(data);
-    }
-
-    /** Agrona's map of objects, open addressing. */
-    @Benchmark
-    public @Nullable Long textAgrona(Data data, AgronaMap map) {
-        return map.next(data);
+        return map.rows.get(data.texts[data.next()]);
     }
 
     /** Agrona's map of plain longs. */

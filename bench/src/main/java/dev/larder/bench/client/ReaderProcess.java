@@ -1,16 +1,22 @@
 package dev.larder.bench.client;
 
+import dev.larder.bench.BenchStore;
+import dev.larder.bench.Quantiles;
+import dev.larder.bench.Rows;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +24,8 @@ import org.agrona.DirectBuffer;
 
 /**
  * A reader that obeys the lines of its standard input: {@code open} opens the first dataset, prints the nanoseconds, and reads it all;
- * {@code map PATH} maps a file in the same way; {@code loop} opens and reads datasets at random until the next line; {@code end} ends.
+ * {@code map PATH} maps a file in the same way; {@code loop} opens and reads datasets at random until the next line; {@code gather} gathers
+ * batches of random rows of the first dataset, and prints quantiles of their times at each line; {@code end} ends.
  */
 final class ReaderProcess {
     private static final long PAUSE_MS = 5;
@@ -38,12 +45,11 @@ final class ReaderProcess {
             ReaderProcess reader = new ReaderProcess(larder, List.of(arguments).subList(1, arguments.length));
             System.out.println("ready");
             for (String line = input.readLine(); line != null && !line.equals("end"); line = input.readLine()) {
-                if (line.equals("loop")) {
-                    reader.loop(input);
-                } else if (line.equals("open")) {
-                    reader.open();
-                } else {
-                    map(Path.of(line.substring("map ".length())));
+                switch (line) {
+                    case "loop" -> reader.loop(input);
+                    case "open" -> reader.open();
+                    case "gather" -> reader.gather(input);
+                    default -> map(Path.of(line.substring("map ".length())));
                 }
             }
         }
@@ -79,6 +85,25 @@ final class ReaderProcess {
                 sum(dataset.array(dataset.arrayNames().get(0)));
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        }
+    }
+
+    private void gather(BufferedReader input) throws IOException {
+        try (Dataset dataset = larder.dataset(datasets.get(0))) {
+            ArrayView view = dataset.array(dataset.arrayNames().get(0));
+            SplittableRandom random = new SplittableRandom(BenchStore.SEED);
+            long[] rows = new long[BenchStore.BATCH];
+            ByteBuffer target = ByteBuffer.allocateDirect(Math.toIntExact(rows.length * view.rowByteSize()));
+            for (String line = ""; line != null && !line.equals("end"); line = input.readLine()) {
+                List<Long> nanos = new ArrayList<>();
+                while (!input.ready()) {
+                    Arrays.setAll(rows, i -> random.nextLong(view.rows()));
+                    long startNs = System.nanoTime();
+                    view.copyRows(rows, target, 0);
+                    nanos.add(System.nanoTime() - startNs);
+                }
+                Rows.print(Quantiles.of(nanos));
+            }
         }
     }
 

@@ -10,9 +10,13 @@ import dev.larder.bench.Measured;
 import dev.larder.bench.OpenArray;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -26,31 +30,41 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Reads shuffled epochs of 60,000 rows of 784 floats in batches of 256 to a host buffer; an operation is a batch. */
+/**
+ * Reads batches of 256 shuffled rows to a host buffer; an operation is a batch. Epochs of 60,000 rows of 784 floats have each an order of
+ * their own; a million rows of 64 bytes have one that is prepared in advance, so that little but the ring is left.
+ */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 public class EpochBenchmark extends Measured {
-    private static final String ARRAY = "images-f4";
-    private static final int BATCHES = 235;
+    private static final String IMAGES = "images-f4";
+    private static final int BATCHES = 235; // an epoch of the images
     private static final int EPOCHS = 8;
 
-    /** The array. */
+    /** The array, and the orders of its rows. */
     @State(Scope.Benchmark)
-    public static class Images extends OpenArray {
-        private int epoch;
+    public static class Ordered extends OpenArray {
+        /** Its name. */
+        @Param({IMAGES, "rows-64"})
+        public String array;
+
+        @SuppressWarnings("NullAway.Init") // opened() sets it
+        private Sampler sampler;
 
         @Override
         protected String array() {
-            return ARRAY;
+            return array;
         }
 
-        int nextEpoch() {
-            epoch = (epoch + 1) % EPOCHS;
-            return epoch;
+        @Override
+        protected void opened() {
+            Sampler random = Sampler.random(BenchStore.SEED);
+            SampleOrder first = random.order(view.rows(), 0);
+            sampler = array.equals(IMAGES) ? random : (count, number) -> first;
         }
     }
 
-    /** A loader. */
+    /** A loader that reads one epoch after the other. */
     @State(Scope.Benchmark)
     public static class Loading {
         /** The number of threads that gather ahead: the loader's default, or none. */
@@ -58,12 +72,14 @@ public class EpochBenchmark extends Measured {
         public String threads;
 
         private Loader loader;
+        private Iterator<Batch> batches = List.<Batch>of().iterator();
+        private long epoch;
 
         /** Starts it. */
         @Setup
-        public void build(Images rows) {
-            loader = BenchStore.threads(Loader.over(rows.dataset).arrays(ARRAY), threads)
-                    .shuffle(BenchStore.SEED)
+        public void build(Ordered rows) {
+            loader = BenchStore.threads(Loader.over(rows.dataset).arrays(rows.array), threads)
+                    .sampler(rows.sampler)
                     .batch(BenchStore.BATCH)
                     .build();
         }
@@ -73,59 +89,78 @@ public class EpochBenchmark extends Measured {
         public void close() {
             loader.close();
         }
+
+        Batch next() {
+            if (!batches.hasNext()) {
+                batches = loader.epoch(epoch++).iterator();
+            }
+            return batches.next();
+        }
     }
 
     /** The same batches, prepared in advance, and one buffer. */
     @State(Scope.Benchmark)
     public static class Prepared {
-        private final long[][][] epochs = new long[EPOCHS][][];
+        private final List<long[]> batches = new ArrayList<>();
         private UnsafeBuffer buffer;
+        private int next;
 
-        /** Uses the loader's sampler. */
+        /** Uses the loader's orders. */
         @Setup
-        public void prepare(Images rows) {
-            Sampler sampler = Sampler.random(BenchStore.SEED);
-            for (int epoch = 0; epoch < EPOCHS; epoch++) {
-                epochs[epoch] = BenchStore.cut(sampler.order(rows.view.rows(), epoch));
+        public void prepare(Ordered rows) {
+            for (int epoch = 0; epoch < (rows.array.equals(IMAGES) ? EPOCHS : 1); epoch++) {
+                batches.addAll(List.of(BenchStore.cut(rows.sampler.order(rows.view.rows(), epoch))));
             }
             buffer = BenchStore.buffer(BenchStore.BATCH * (int) rows.view.rowByteSize());
+        }
+
+        long[] next() {
+            next = next + 1 == batches.size() ? 0 : next + 1;
+            return batches.get(next);
         }
     }
 
     /** DJL's own dataset over a copy of its own. */
     @State(Scope.Benchmark)
-    public static class Peer {
+    public static class Peer extends OpenArray {
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private NDManager manager;
-        private ArrayDataset dataset;
 
-        /** Copies the array. */
-        @Setup
-        public void copy(Images rows) {
+        @SuppressWarnings("NullAway.Init") // opened() sets it
+        private ArrayDataset djl;
+
+        @Override
+        protected String array() {
+            return IMAGES;
+        }
+
+        @Override
+        protected void opened() {
             manager = NDManager.newBaseManager();
-            long count = rows.view.rows();
-            ByteBuffer bytes = rows.view.byteBuffer(0, count).order(ByteOrder.nativeOrder());
+            long count = view.rows();
+            ByteBuffer bytes = view.byteBuffer(0, count).order(ByteOrder.nativeOrder());
             NDArray images = manager.create(bytes, new Shape(count, 784), DataType.FLOAT32)
                     .duplicate();
-            dataset = new ArrayDataset.Builder()
+            djl = new ArrayDataset.Builder()
                     .setData(images)
                     .setSampling(BenchStore.BATCH, true)
                     .build();
         }
 
-        /** Closes everything. */
-        @TearDown
+        @Override
         public void close() {
             manager.close();
+            super.close();
         }
     }
 
-    /** A shuffled epoch through the loader. */
+    /** Through the loader. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long loader(Images rows, Loading loading, ProcessorTime time) {
+    public long loader(Loading loading, ProcessorTime time) {
         long sum = 0;
-        for (Batch batch : loading.loader.epoch(rows.nextEpoch())) {
-            sum += batch.array(0).buffer().getByte(0);
+        for (int i = 0; i < BATCHES; i++) {
+            sum += loading.next().array(0).buffer().getByte(0);
         }
         time.batches += BATCHES;
         return sum;
@@ -134,10 +169,10 @@ public class EpochBenchmark extends Measured {
     /** The copies alone. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long bareGather(Images rows, Prepared order, ProcessorTime time) {
+    public long bareGather(Ordered rows, Prepared order, ProcessorTime time) {
         long sum = 0;
-        for (long[] batch : order.epochs[rows.nextEpoch()]) {
-            rows.view.copyRows(batch, order.buffer, 0);
+        for (int i = 0; i < BATCHES; i++) {
+            rows.view.copyRows(order.next(), order.buffer, 0);
             sum += order.buffer.getByte(0);
         }
         time.batches += BATCHES;
@@ -147,9 +182,9 @@ public class EpochBenchmark extends Measured {
     /** A shuffled epoch of DJL. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long djlArrayDataset(Images rows, Peer peer, ProcessorTime time) throws Exception {
+    public long djlArrayDataset(Peer peer, ProcessorTime time) throws Exception {
         long sum = 0;
-        for (ai.djl.training.dataset.Batch batch : peer.dataset.getData(peer.manager)) {
+        for (ai.djl.training.dataset.Batch batch : peer.djl.getData(peer.manager)) {
             sum += batch.getData().head().getShape().get(0);
             batch.close();
         }

@@ -71,7 +71,7 @@ public final class IndexDescriptor {
     public static final int HEADER_LENGTH = SUMS_OFFSET_OFFSET + Integer.BYTES;
 
     /** The bytes that one of the sums covers; the last block before the sums may be shorter. */
-    public static final int BLOCK_LENGTH = 4096;
+    public static final int BLOCK_LENGTH = 1024;
 
     public static final int ENTRY_HASH_OFFSET = 0;
     public static final int ENTRY_NAME_OFFSET = ENTRY_HASH_OFFSET + Long.BYTES;

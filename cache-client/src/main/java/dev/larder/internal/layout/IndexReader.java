@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IndexReader {
     /** An index of up to this length is checked as a whole when it is opened. */
-    private static final int SMALL_INDEX_BYTES = 16 * IndexDescriptor.BLOCK_LENGTH;
+    private static final int SMALL_INDEX_BYTES = 64 * IndexDescriptor.BLOCK_LENGTH;
 
     private final ByteBuffer index;
     private final Object source;

@@ -36,6 +36,16 @@ public final class RawMemory {
         }
     }
 
+    /** Returns the place of a field in objects of a class, for {@link #getInt(Object, long)}, even if the JDK does not export the class. */
+    public static long fieldOffset(String className, String field) throws ReflectiveOperationException {
+        Field found = Class.forName(className).getDeclaredField(field);
+        try {
+            return (long) handle("objectFieldOffset", long.class, Field.class).invokeExact(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
     /** Returns the byte at an address. */
     public static byte getByte(long address) {
         try {

@@ -159,8 +159,9 @@ public sealed interface Request
      * @param mostArrays a version with more arrays is one row, {@link ArrayRow#isWholeVersion}, unless it has columns; 0 for no limit
      */
     record ListArrays(
-            @OptionalField String prefix, @OptionalField boolean includeRetired, @OptionalField int mostArrays)
-            implements Request {
+            @OptionalField String prefix,
+            @OptionalField boolean includeRetired,
+            @OptionalField int mostArrays) implements Request {
         /** Replaces absent values by their defaults. */
         public ListArrays {
             prefix = Objects.requireNonNullElse(prefix, "");

@@ -56,8 +56,9 @@ final class Demo implements Callable<Integer> {
                         "  pid %-8d %,d rows in %d ms; its share of the pages: %s",
                         reader.pid(), report.rows(), report.millis(), Units.size(pages));
             }
-            say("all of them together map %s, one copy; %d copies would take %s", Units.size(mapped), READERS,
-                    Units.size(READERS * bytes));
+            say(
+                    "all of them together map %s, one copy; %d copies would take %s",
+                    Units.size(mapped), READERS, Units.size(READERS * bytes));
         }
         say("the daemon has ended, and %s is gone", store);
         say("now your data: larder serve --detach --load mine=/path/to/data");

@@ -62,7 +62,8 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         .replaceFirst(""));
         err.println("larder: " + startLow(message) + "; see " + command + " --help");
         if (message.equals(NO_COMMAND)) {
-            LarderCommand larder = (LarderCommand) commandLine.getCommandSpec().root().userObject();
+            LarderCommand larder =
+                    (LarderCommand) commandLine.getCommandSpec().root().userObject();
             FirstCommands.of(larder::store).forEach(err::println);
         }
         return ErrorCode.USAGE.number();

@@ -37,7 +37,9 @@ final class DemoTest {
     private CommandProcess demo() throws IOException {
         Path script = CommandProcess.script(folder);
         return CommandProcess.by(
-                List.of("env", "LARDER_COMMAND=" + script, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=" + folder), store, "demo");
+                List.of("env", "LARDER_COMMAND=" + script, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=" + folder),
+                store,
+                "demo");
     }
 
     private static List<Long> readers(String out) {
@@ -50,7 +52,8 @@ final class DemoTest {
 
     private static void awaitEnd(List<Long> pids) {
         await().atMost(Duration.ofMinutes(1))
-                .until(() -> pids.stream().noneMatch(pid -> ProcessHandle.of(pid).isPresent()));
+                .until(() ->
+                        pids.stream().noneMatch(pid -> ProcessHandle.of(pid).isPresent()));
     }
 
     @Test

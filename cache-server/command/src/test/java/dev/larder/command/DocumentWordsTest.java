@@ -115,7 +115,7 @@ class DocumentWordsTest {
         assertThat(blocks().filter(block -> !block.key().isEmpty())
                         .filter(block -> !Set.of("not-run", "file", "module").contains(block.key())))
                 .isEmpty();
-        assertThat(blocks().flatMap(block -> block.said("module").stream())).containsOnly("loader/djl");
+        assertThat(blocks().flatMap(block -> block.said("module").stream())).containsOnly("loader/djl", "cache-server/testing");
     }
 
     @Test

@@ -116,7 +116,9 @@ final class Listing {
         Set<String> dtypes = version.arrays().stream().map(ArrayEntry::dtype).collect(Collectors.toSet());
         return new ArrayRow(
                 version.dataset() + "/",
-                dtypes.size() == 1 ? ArrayRow.dtypeText(Dtype.parse(dtypes.iterator().next())) : "",
+                dtypes.size() == 1
+                        ? ArrayRow.dtypeText(Dtype.parse(dtypes.iterator().next()))
+                        : "",
                 List.of((long) version.arrays().size()),
                 'C',
                 version.dataBytes(),

@@ -16,7 +16,7 @@ import java.util.zip.CRC32C;
 final class LargePagesProgram {
     private LargePagesProgram() {}
 
-    /** Loads a folder, builds a dataset, and prints the lengths in the store and the checksums of what it reads. */
+    /** Loads a folder, builds a dataset, and prints the checksums of both, as read. */
     public static void main(String[] arguments) {
         try (ServedStore served = ServedStore.at(Path.of(arguments[0]))) {
             served.start();

@@ -113,7 +113,7 @@ class ReloadTest {
 
         try (Larder larder = Larder.connect(served.root());
                 OwnedArrayView now = larder.open("d/c1234")) {
-            assertThat(now.getInt(0)).isEqualTo(1234 & ~0xff | 0xee);
+            assertThat(now.getInt(0)).isEqualTo((1234 & ~0xff) | 0xee);
         }
     }
 

@@ -83,12 +83,15 @@ final class CostPart {
         try (Dataset dataset = bench.store().publishRows("cost", bench.scale().arrayBytes(), ROW_BYTES)) {
             LoaderBuilder loader = Bench.loader(dataset, BATCH, Bench.TO_HALF)
                     .sampler(new RandomRows((long) BATCH * (WARM_UP + BATCHES)));
-            Cost host = onHost(loader);
+            Cost host;
+            try (Loader onHost = loader.build()) {
+                host = cost(onHost);
+            }
             report(bench, "host", host, host);
             for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
                 Set<String> before = threads();
                 try (Loader onDevice = bench.open(loader, mode)) {
-                    Cost cost = onDevice(onDevice);
+                    Cost cost = cost(onDevice);
                     report(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
                     judge(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
                     hiddenThreads(bench, mode, before);
@@ -101,21 +104,7 @@ final class CostPart {
         }
     }
 
-    private static Cost onHost(LoaderBuilder builder) {
-        try (Loader loader = builder.build()) {
-            Iterator<Batch> batches = loader.epoch(0).iterator();
-            for (int i = 0; i < WARM_UP; i++) {
-                batches.next();
-            }
-            Cost start = Cost.now();
-            for (int i = 0; i < BATCHES; i++) {
-                batches.next();
-            }
-            return Cost.now().perBatchSince(start);
-        }
-    }
-
-    private static Cost onDevice(Loader loader) {
+    private static Cost cost(Loader loader) {
         Iterator<Batch> batches = loader.epoch(0).iterator();
         for (int i = 0; i < WARM_UP; i++) {
             batches.next();

@@ -35,8 +35,7 @@ public final class DemoData {
     }
 
     private static void write(Path file, byte[] values, long... shape) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             ByteBuffer header = NpyHeader.of(Dtype.parse("|u1"), Order.C, shape).encode(ALIGNMENT);
             ByteBuffer data = ByteBuffer.wrap(values);
             while (header.hasRemaining() || data.hasRemaining()) {

@@ -86,7 +86,9 @@ public final class DemoProcesses implements AutoCloseable {
         List<String> words = new ArrayList<>(List.of(program));
         words.addAll(List.of(arguments));
         words.addAll(List.of("--store", store.toString()));
-        return new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        return new ProcessBuilder(words)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
     }
 
     private void requireSuccess(Process process, String failure) {

@@ -12,9 +12,11 @@ import java.util.stream.Stream;
 /** The lines for an empty command line: the state of the store, and the commands that are useful next. */
 public final class FirstCommands {
     private static final String LOAD = "  larder load mine=/path/to/data                    loads a folder or a file";
-    private static final String STOP = "  larder stop                                       ends the daemon and removes its data";
+    private static final String STOP =
+            "  larder stop                                       ends the daemon and removes its data";
 
-    private static final String DOCTOR = "  larder doctor                                     finds problems of this machine";
+    private static final String DOCTOR =
+            "  larder doctor                                     finds problems of this machine";
 
     private static final List<String> WITHOUT_DAEMON = List.of(
             "  larder serve --detach --load mine=/path/to/data   starts a daemon and loads a folder or a file",

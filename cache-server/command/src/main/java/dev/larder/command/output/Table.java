@@ -69,7 +69,10 @@ public final class Table {
         int width = 0;
         for (int column = 0; column < right.length; column++) {
             int at = column;
-            int widest = rows.stream().mapToInt(row -> width(row.get().get(at))).max().orElse(0);
+            int widest = rows.stream()
+                    .mapToInt(row -> width(row.get().get(at)))
+                    .max()
+                    .orElse(0);
             width += column == right.length - 1 ? Math.min(leastCut, widest) : widest + GAP.length();
         }
         return width;

@@ -5,10 +5,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.internal.posix.PeerCredentials;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.RawMemory;
 import java.io.IOException;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import jdk.net.ExtendedSocketOptions;
@@ -20,7 +18,7 @@ import jdk.net.ExtendedSocketOptions;
 record PeerPolicy(StoreOwner owner, UserNames names) {
     private static final int ROOT = 0;
     private static final long NAME_PATIENCE_MS = 200;
-    private static final MethodHandle DESCRIPTOR = descriptorOfChannel();
+    private static final long DESCRIPTOR_OFFSET = descriptorOffset();
 
     PeerPolicy(StoreOwner owner) {
         this(owner, new UserNames(NAME_PATIENCE_MS));
@@ -73,24 +71,18 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
 
     /** Returns the descriptor of a channel; valid while the channel is open. */
     static int descriptor(SocketChannel channel) {
-        try {
-            return (int) DESCRIPTOR.invoke(channel);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException("channel has no descriptor", e);
-        }
+        return RawMemory.getInt(channel, DESCRIPTOR_OFFSET);
     }
 
-    private static MethodHandle descriptorOfChannel() {
+    private static long descriptorOffset() {
         try {
-            Class<?> kind = Class.forName("sun.nio.ch.SelChImpl");
-            return MethodHandles.lookup().findVirtual(kind, "getFDVal", MethodType.methodType(int.class));
+            return RawMemory.fieldOffset("sun.nio.ch.SocketChannelImpl", "fdVal");
         } catch (ReflectiveOperationException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "this JVM cannot identify clients")
                     .with("reason", e)
+                    .with("java", Runtime.version())
                     .cause(e)
-                    .remedy("start it with --add-exports java.base/sun.nio.ch=ALL-UNNAMED, as the larder command does");
+                    .remedy("use a JDK from 17 to 25");
         }
     }
 }

@@ -293,7 +293,8 @@ public final class LoadJob extends Ingest {
             for (ScannedSource scanned : scannedSources) {
                 found.addAll(sources.movable(shards.cut(scanned.arrays())));
                 hidden += scanned.hiddenFiles();
-                looks.merge(scanned.name(), scanned.look(), (one, two) -> one.isEmpty() || two.isEmpty() ? "" : one + two);
+                looks.merge(
+                        scanned.name(), scanned.look(), (one, two) -> one.isEmpty() || two.isEmpty() ? "" : one + two);
             }
         } catch (RuntimeException | Error e) {
             scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));

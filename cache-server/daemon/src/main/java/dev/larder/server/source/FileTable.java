@@ -69,12 +69,15 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         inodes[count] = inode;
         folderOf[count] = number(folder);
         count++;
-        for (byte b : name) {
+        for (int added = 0; added < name.length; ) {
             if (end >>> CHUNK_SHIFT == chunks.size()) {
                 chunks.add(new byte[CHUNK_BYTES]);
             }
-            chunks.get((int) (end >>> CHUNK_SHIFT))[(int) end & CHUNK_MASK] = b;
-            end++;
+            int at = (int) end & CHUNK_MASK;
+            int length = Math.min(name.length - added, CHUNK_BYTES - at);
+            System.arraycopy(name, added, chunks.get((int) (end >>> CHUNK_SHIFT)), at, length);
+            added += length;
+            end += length;
         }
         places[count] = end;
     }

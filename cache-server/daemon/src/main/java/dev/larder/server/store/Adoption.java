@@ -289,7 +289,8 @@ final class Adoption {
     }
 
     private void adopt(Path dataset, List<Entry> entries) throws IOException {
-        boolean hasRegistration = entries.stream().anyMatch(entry -> entry.name().equals(StoreLayout.REGISTERED));
+        boolean hasRegistration =
+                entries.stream().anyMatch(entry -> entry.name().equals(StoreLayout.REGISTERED));
         Contents contents = contents(dataset, entries, hasRegistration);
         lastVersions.put(fileName(dataset), contents.lastVersion);
         Optional<PublishedVersion> heldBack = contents.takeHeldBack();

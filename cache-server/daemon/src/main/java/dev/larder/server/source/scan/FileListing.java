@@ -69,18 +69,24 @@ final class FileListing {
      */
     record Unreadable(String name, LarderException refusal) {}
 
-    /** An entry of a folder: either its status or the refusal is there. */
+    /**
+     * An entry of a folder: either its status or the refusal is there.
+     *
+     * @param key sorts as the whole path does
+     */
     private record Entry(
             Path path,
             String name,
+            String key,
             @Nullable FileStatus status,
             @Nullable LarderException refusal) {
         static Entry at(Path path) {
             String name = String.valueOf(path.getFileName());
             try {
-                return new Entry(path, name, SourceIdentity.status(path), textRefusal(path, name));
+                FileStatus status = SourceIdentity.status(path);
+                return new Entry(path, name, status.isFolder() ? name + "/" : name, status, textRefusal(path, name));
             } catch (LarderException e) {
-                return new Entry(path, name, null, e);
+                return new Entry(path, name, name, null, e);
             }
         }
 
@@ -102,11 +108,6 @@ final class FileListing {
 
         boolean isFolder() {
             return status != null && status.isFolder();
-        }
-
-        /** Sorts as the whole path does. */
-        String key() {
-            return isFolder() ? name + "/" : name;
         }
     }
 
@@ -246,7 +247,8 @@ final class FileListing {
     }
 
     private void add(String level, String name, FileStatus status) {
-        isOnOneDevice &= status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
+        isOnOneDevice &=
+                status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
         newestNanos = Math.max(newestNanos, Math.max(status.modifiedNanos(), status.changedNanos()));
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }

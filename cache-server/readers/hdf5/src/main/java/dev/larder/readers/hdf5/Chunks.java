@@ -15,6 +15,8 @@ import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,9 @@ final class Chunks {
     private final ChunkFilters noFilters;
     private final boolean areEdgesFiltered;
     private final boolean hasWholeRows;
+
+    /** The first rows of written chunks by the rows behind their last ones; made when it is first needed. */
+    private @Nullable NavigableMap<Long, Long> startsByEnd;
 
     Chunks(
             HdfBackingStorage file,
@@ -82,6 +87,25 @@ final class Chunks {
         }
     }
 
+    /** Returns the first row from {@code row} on that is in a written chunk; the largest number if there is none. */
+    synchronized long nextWritten(long row) {
+        if (startsByEnd == null) {
+            startsByEnd = new TreeMap<>();
+            for (Object one : lookup.values()) {
+                if (one instanceof Chunk found && isWritten(found)) {
+                    long start = found.getChunkOffset()[0];
+                    startsByEnd.put(start + chunk[0], start);
+                }
+            }
+        }
+        Map.Entry<Long, Long> next = startsByEnd.higherEntry(row);
+        return next == null ? Long.MAX_VALUE : Math.max(row, next.getValue());
+    }
+
+    private static boolean isWritten(Chunk found) {
+        return found.getAddress() > 0;
+    }
+
     /** Fills a buffer with rows. */
     void read(long firstRow, long rows, ByteBuffer target) {
         long[] origin = new long[dimensions.length];
@@ -95,7 +119,7 @@ final class Chunks {
     }
 
     private void read(long[] origin, long firstRow, long rows, ByteBuffer target) {
-        if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || found.getAddress() <= 0) { // never written
+        if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || !isWritten(found)) {
             copy(origin, null, firstRow, rows, target);
             return;
         }

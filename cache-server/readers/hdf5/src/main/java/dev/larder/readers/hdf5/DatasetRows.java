@@ -69,6 +69,14 @@ final class DatasetRows {
         return bytes;
     }
 
+    /** Returns the first row from {@code row} on that the file may contain, or {@code end} if those before it were never written. */
+    long nextWritten(long row, long end) {
+        if (chunks != null) {
+            return Math.min(end, chunks.nextWritten(row));
+        }
+        return dataset instanceof ContiguousDataset && dataset.isEmpty() ? end : row;
+    }
+
     /** Fills a buffer with rows; {@code position} is that of the first row in the bytes of the dataset. */
     void read(long firstRow, long rows, long position, ByteBuffer target) {
         if (chunks != null) {

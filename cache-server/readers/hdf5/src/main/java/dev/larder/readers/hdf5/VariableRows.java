@@ -13,6 +13,7 @@ import io.jhdf.storage.HdfBackingStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -47,7 +48,8 @@ final class VariableRows {
     }
 
     private interface Row {
-        void take(ByteBuffer bytes) throws IOException;
+        /** Takes the bytes of this many equal rows. */
+        void take(ByteBuffer bytes, long times) throws IOException;
     }
 
     private long rows() throws BadSource {
@@ -60,14 +62,21 @@ final class VariableRows {
                     "it has " + dimensions.length + " dimensions, and a column of texts or lists has one",
                     "");
         }
-        return dimensions.length == 0 ? 1 : dimensions[0];
+        long rows = dimensions.length == 0 ? 1 : dimensions[0];
+        if (rows < 0 || rows == Long.MAX_VALUE) {
+            throw BadSource.damaged(file, BadSource.NOWHERE, name, "it has the shape " + Arrays.toString(dimensions));
+        }
+        return rows;
     }
 
     private int itemBytes() {
         return type.isVariableLengthString() ? 1 : type.getParent().getSize();
     }
 
-    /** Visits the bytes of every row; a row that was never written has none. */
+    /**
+     * Visits the bytes of every row. Rows that were never written are visited together: there may be more of them than a program can count
+     * to.
+     */
     private void forEach(Row row) throws IOException {
         DatasetRows stored = DatasetRows.of(storage, dataset, file, name);
         int referenceBytes = type.getSize();
@@ -75,15 +84,28 @@ final class VariableRows {
             throw new HdfException("its references have " + referenceBytes + " bytes");
         }
         long rows = rows();
-        for (long first = 0; first < rows; first += ROWS_AT_ONCE) {
-            int count = (int) Math.min(ROWS_AT_ONCE, rows - first);
-            ByteBuffer references = ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
-            stored.read(first, count, first * referenceBytes, references);
-            references.clear();
-            for (int i = 0; i < count; i++) {
-                row.take(row(references));
+        long first = 0;
+        while (first < rows) {
+            long written = stored.nextWritten(first, rows);
+            if (written > first) {
+                ByteBuffer unwritten = references(stored, first, 1, referenceBytes);
+                row.take(row(unwritten), written - first);
+                first = written;
+                continue;
             }
+            int count = (int) Math.min(ROWS_AT_ONCE, rows - first);
+            ByteBuffer references = references(stored, first, count, referenceBytes);
+            for (int i = 0; i < count; i++) {
+                row.take(row(references), 1);
+            }
+            first += count;
         }
+    }
+
+    private static ByteBuffer references(DatasetRows stored, long first, int count, int referenceBytes) {
+        ByteBuffer references = ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
+        stored.read(first, count, Math.multiplyExact(first, referenceBytes), references);
+        return references.clear();
     }
 
     private ByteBuffer row(ByteBuffer references) {
@@ -121,8 +143,8 @@ final class VariableRows {
             throw new BadSource(file, BadSource.NOWHERE, name, "its lists are not of numbers", "");
         }
         long[] sum = new long[1];
-        forEach(bytes -> {
-            sum[0] += bytes.remaining();
+        forEach((bytes, times) -> {
+            sum[0] = Math.addExact(sum[0], Math.multiplyExact(bytes.remaining(), times));
             progress.looked(bytes.remaining() + 1L);
         });
         return isText ? Offer.strings(column, rows, sum[0]) : Offer.ragged(column, dtype, rows, sum[0] / itemBytes());
@@ -136,15 +158,17 @@ final class VariableRows {
             ByteSequence lengths = type.isVariableLengthString() ? null : new ByteSequence(output, first + 2, 0);
             offsets.putLong(0);
             long[] sum = new long[1];
-            forEach(bytes -> {
+            forEach((bytes, times) -> {
                 int length = bytes.remaining();
                 byte[] copy = new byte[length];
                 bytes.get(copy);
-                values.put(copy, 0, length);
-                sum[0] += length / itemBytes();
-                offsets.putLong(sum[0]);
-                if (lengths != null) {
-                    lengths.putLong(length / itemBytes());
+                for (long i = 0; i < times; i++) {
+                    values.put(copy, 0, length);
+                    sum[0] += length / itemBytes();
+                    offsets.putLong(sum[0]);
+                    if (lengths != null) {
+                        lengths.putLong(length / itemBytes());
+                    }
                 }
             });
             values.flush();

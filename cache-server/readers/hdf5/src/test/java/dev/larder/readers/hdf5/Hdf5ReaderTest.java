@@ -2,6 +2,7 @@ package dev.larder.readers.hdf5;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.reader.BadSource;
@@ -14,6 +15,7 @@ import io.jhdf.HdfFile;
 import io.jhdf.dataset.DatasetBase;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -241,6 +243,42 @@ class Hdf5ReaderTest {
                     .allSatisfy(offer -> assertThat(offer.shape()).containsExactly(3_000_000_000L))
                     .hasSize(2);
         }
+    }
+
+    @Test
+    void rowsThatWereNeverWrittenAreNotVisitedOneByOne() throws IOException {
+        ReadRequest request =
+                new ReadRequest(List.of(new InputFile(GOLDEN.resolve("sparse.h5"), "")), "arrays", List.of(), 1);
+        long rows = 1_000_000_000_000_000L;
+
+        try (OpenedSource source = new Hdf5Reader().open(request, bytes -> {})) {
+            assertThat(source.offers())
+                    .extracting(Offer::name, offer -> offer.shape().get(0))
+                    .containsExactlyInAnyOrder(
+                            tuple("texts/bytes", 12L),
+                            tuple("texts/offsets", rows + 1),
+                            tuple("lists/values", 3L),
+                            tuple("lists/offsets", rows + 1),
+                            tuple("lists/shapes", rows),
+                            tuple("unwritten/bytes", 0L),
+                            tuple("unwritten/offsets", rows + 1),
+                            tuple("few/bytes", 6L),
+                            tuple("few/offsets", 351L));
+        }
+    }
+
+    @Test
+    void rowsOfChunksThatWereNeverWrittenAreEmpty() throws IOException {
+        Map<String, ReadArrays.Read> few = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("sparse.h5"), "few");
+
+        List<Long> offsets = few.get("few/offsets").longs();
+
+        assertThat(few.get("few/bytes").bytes())
+                .asString(StandardCharsets.US_ASCII)
+                .isEqualTo("oneend");
+        assertThat(offsets.subList(0, 102)).containsOnly(0L);
+        assertThat(offsets.subList(102, 350)).containsOnly(3L);
+        assertThat(offsets.get(350)).isEqualTo(6);
     }
 
     @Test

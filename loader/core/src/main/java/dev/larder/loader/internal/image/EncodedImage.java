@@ -41,6 +41,11 @@ final class EncodedImage {
         return memory.getByte(place) & 0xff;
     }
 
+    /** Changes a byte of the copy. */
+    void put(int place, int value) {
+        memory.putByte(place, (byte) value);
+    }
+
     void copy(int place, byte[] target, int offset, int count) {
         memory.getBytes(place, target, offset, count);
     }

@@ -11,7 +11,7 @@ final class FilterWeights {
     int[] first = {};
 
     /** The weights of the first source pixel for each pixel of the result, then those of the second, and so on. */
-    long[][] byTap = {};
+    int[][] byTap = {};
 
     /** The number of source pixels for each pixel of the result; some weights may be 0. */
     int taps;
@@ -40,7 +40,7 @@ final class FilterWeights {
             first = new int[length];
         }
         if (byTap.length < taps || byTap[0].length < length) {
-            byTap = new long[taps][length];
+            byTap = new int[taps][length];
         }
         if (exact.length < taps) {
             exact = new double[taps];

@@ -22,7 +22,12 @@ interface ImageDecoder {
         /** Returns the largest factor by which decoding can shrink the image. */
         int mostShrink();
 
-        /** Decodes the image of the last header, shrunk to 1/1, 1/2, 1/4 or 1/8 of its sides, rounded up. */
-        void decode(EncodedImage image, Colours colours, int shrink, DecodedPixels target);
+        /**
+         * Decodes the image of the last header, shrunk to 1/1, 1/2, 1/4 or 1/8 of its sides, rounded up. May change the image, and leave
+         * out rows.
+         *
+         * @param rows the first rows of the image that the target needs, not shrunk
+         */
+        void decode(EncodedImage image, Colours colours, int shrink, int rows, DecodedPixels target);
     }
 }

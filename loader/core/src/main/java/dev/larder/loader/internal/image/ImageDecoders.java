@@ -54,7 +54,7 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
         int most = size == DecodeSize.FULL ? 1 : session.mostShrink();
         for (int shrink = 1; shrink <= most; shrink *= 2) {
             session.readHeader(image);
-            session.decode(image, Colours.RGB, shrink, pixels);
+            session.decode(image, Colours.RGB, shrink, session.height(), pixels);
             int[] row = new int[pixels.width];
             for (int y = 0; y < pixels.height; y++) {
                 pixels.row(y, 0, pixels.width, row);

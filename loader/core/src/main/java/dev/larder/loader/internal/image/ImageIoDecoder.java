@@ -98,7 +98,7 @@ final class ImageIoDecoder implements ImageDecoder {
         }
 
         @Override
-        public void decode(EncodedImage image, Colours colours, int shrink, DecodedPixels target) {
+        public void decode(EncodedImage image, Colours colours, int shrink, int rows, DecodedPixels target) {
             try {
                 Warnings warnings = new Warnings();
                 ImageReader opened = Objects.requireNonNull(reader, "no header was read");

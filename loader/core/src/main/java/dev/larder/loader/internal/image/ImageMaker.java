@@ -68,7 +68,8 @@ public final class ImageMaker {
         requireFewPixels(height, width);
         framing.frame(height, width, random, room.frame);
         int shrink = decode.size() == DecodeSize.FULL ? 1 : room.frame.shrink(session.mostShrink());
-        session.decode(image, decode.colours(), shrink, room.pixels);
+        int rows = (int) Math.ceil(room.frame.bottom);
+        session.decode(image, decode.colours(), shrink, rows, room.pixels);
         room.frame.shrinkBy(shrink);
         room.resizer.run(room.pixels, room.frame, framing.filter(), framing.height(), framing.width(), target, at);
     }

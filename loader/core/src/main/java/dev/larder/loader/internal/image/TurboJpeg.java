@@ -30,6 +30,12 @@ final class TurboJpeg implements ImageDecoder {
             "Unknown Adobe color transform",
             "Warning: unknown JFIF revision");
 
+    /** The end of the warning of bytes that were not decoded before the end of the image. */
+    private static final String BYTES_BEFORE_END = " extraneous bytes before marker 0xd9";
+
+    /** The rows below a row that have an effect on it: the colours of two rows of pixels are those of one, blended with the next. */
+    private static final int CONTEXT_ROWS = 2;
+
     private final String name;
 
     private TurboJpeg(String name) {
@@ -116,12 +122,13 @@ final class TurboJpeg implements ImageDecoder {
         }
 
         @Override
-        public void decode(EncodedImage image, Colours colours, int shrink, DecodedPixels target) {
+        public void decode(EncodedImage image, Colours colours, int shrink, int rows, DecodedPixels target) {
             int jpegColours = header.getInt(12);
             boolean inks = jpegColours == TurboJpegLibrary.COLOURS_CMYK || jpegColours == TurboJpegLibrary.COLOURS_YCCK;
             boolean grey = colours == Colours.GREY && !inks;
             int width = shrunk(width(), shrink);
-            int height = shrunk(height(), shrink);
+            int decodedRows = JpegHeight.limit(image, height(), rows, CONTEXT_ROWS * shrink);
+            int height = shrunk(decodedRows, shrink);
             target.begin(height, width, grey ? 1 : 3);
             int result = TurboJpegLibrary.tjDecompress2(
                     handle,
@@ -136,7 +143,7 @@ final class TurboJpeg implements ImageDecoder {
                             : grey ? TurboJpegLibrary.PIXELS_GREY : TurboJpegLibrary.PIXELS_RGBX,
                     TurboJpegLibrary.ACCURATE_DCT | TurboJpegLibrary.LIMIT_SCANS);
             if (result != 0) {
-                requireWhole(image);
+                requireWhole(image, decodedRows < height());
             }
             if (inks) {
                 Inks.toRgb(target);
@@ -152,12 +159,13 @@ final class TurboJpeg implements ImageDecoder {
 
         /**
          * Accepts the same damage as other libraries, such as extra bytes or a damaged part, but not a truncated file. The library reports
-         * only the first warning, so this searches the file for its end.
+         * only the first warning, so this searches the file for its end. If rows were left out, they are the extra bytes.
          */
-        private void requireWhole(EncodedImage image) {
+        private void requireWhole(EncodedImage image, boolean areRowsLeftOut) {
             String error = error();
             requireOnlyWarned(image, error);
-            if (!image.hasEndOfJpeg()) {
+            boolean isEndSeen = areRowsLeftOut && error.endsWith(BYTES_BEFORE_END);
+            if (!isEndSeen && !image.hasEndOfJpeg()) {
                 throw failure(image, error + "; the file ends early");
             }
         }

@@ -52,7 +52,7 @@ class DecodingTest {
         ImageDecoder.Session session = decoders.forBytes(image).open();
         session.readHeader(image);
         DecodedPixels pixels = new DecodedPixels();
-        session.decode(image, colours, shrink, pixels);
+        session.decode(image, colours, shrink, session.height(), pixels);
         return pixels;
     }
 
@@ -156,7 +156,7 @@ class DecodingTest {
             EncodedImage image = new EncodedImage();
             image.set(new UnsafeBuffer(content));
             session.readHeader(image);
-            session.decode(image, Colours.RGB, 1, pixels);
+            session.decode(image, Colours.RGB, 1, session.height(), pixels);
         }
         return bytes(pixels);
     }
@@ -231,7 +231,7 @@ class DecodingTest {
         ImageDecoder.Session session = new ImageIoDecoder().open();
         session.readHeader(image);
         DecodedPixels pixels = new DecodedPixels();
-        session.decode(image, Colours.RGB, 1, pixels);
+        session.decode(image, Colours.RGB, 1, session.height(), pixels);
         return bytes(pixels);
     }
 
