@@ -58,9 +58,6 @@ public final class BatchPublisher implements AutoCloseable {
 
     private static final Logger LOG = Logs.of(BatchPublisher.class);
 
-    /** The number of checks of the consumers for each round of the ring. */
-    private static final int LOOKS_PER_ROUND = 4;
-
     /** The lifetime of a ring without batches, which contains only a failure: consumers check every 20 ms, and then attach. */
     private static final Duration EMPTY_RING_STAYS = Duration.ofSeconds(1);
 
@@ -307,7 +304,8 @@ public final class BatchPublisher implements AutoCloseable {
     /**
      * Claims as many of the batches before {@code wanted} as possible; returns whether {@code batch} may be written. See {@link
      * RingDescriptor}: a consumer that attaches after the claim begins behind it, and the check after the claim sees all others. A claim
-     * never passes a batch that a known consumer needs: a consumer that has just attached may be about to read it.
+     * never passes a batch that a known consumer needs, even if that consumer has not read claimed yet. One that is not known yet may
+     * begin later than it announced.
      */
     private boolean tryGrant(RingWriter writer, long batch, long wanted) {
         int count = settings.slots();
@@ -344,9 +342,9 @@ public final class BatchPublisher implements AutoCloseable {
         }
     }
 
-    /** Returns the slots that are worth a check of all seats, which costs a system call for each. */
+    /** Returns the slots that are worth a check of all seats, which costs a system call for each: a quarter of the ring. */
     private int slotsPerLook() {
-        return Math.max(1, settings.slots() / LOOKS_PER_ROUND);
+        return Math.max(1, settings.slots() / 4);
     }
 
     private RingWait slotWait() {
@@ -376,6 +374,7 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private void giveUp(RingWriter writer, long needed, RingWait wait) {
+        seats.taken(); // a consumer that attached during the wait may have made progress
         dropDead(writer, seats.known()); // a dead consumer is not progress
         List<Integer> behind = seats.behind(needed);
         if (settings.slowConsumer() == SlowConsumer.DROP

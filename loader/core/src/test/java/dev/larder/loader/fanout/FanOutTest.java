@@ -430,6 +430,32 @@ class FanOutTest {
     }
 
     @Test
+    void aConsumerThatAttachesDuringTheWaitAndReadsSavesTheFeedFromASlowOne() {
+        BatchPublisher publisher = gallery.publisher().slots(4).timeout(SOON).open();
+        try (publisher;
+                SharedBatches slow = attachAfterFirstBatch(publisher)) {
+            Iterator<Batch> batches = gallery.loader.epoch(1).iterator();
+            publish(publisher, batches, 3); // now the ring is full
+            try (SharedBatches newcomer = gallery.consumer().attach()) {
+                for (int i = 0; i < 4; i++) {
+                    newcomer.iterator().next().close();
+                }
+                publish(publisher, batches, 4);
+                publisher.close();
+
+                assertThat(gallery.readGenuine(newcomer)).isEqualTo(4);
+                assertThatThrownBy(() -> slow.iterator().hasNext()).hasMessageContaining("dropped");
+            }
+        }
+    }
+
+    private static void publish(BatchPublisher publisher, Iterator<Batch> batches, int count) {
+        for (int i = 0; i < count; i++) {
+            publisher.publish(batches.next());
+        }
+    }
+
+    @Test
     void waitingForASeatMapsNothing() throws Exception {
         try (BatchPublisher publisher = gallery.publisher().seats(1).open();
                 SharedBatches only = attachAfterFirstBatch(publisher)) {
