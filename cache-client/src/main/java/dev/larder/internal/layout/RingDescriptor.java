@@ -57,19 +57,20 @@ package dev.larder.internal.layout;
  *   24 pid int64         for messages
  * </pre>
  *
- * <p><b>The producer</b> publishes batch q in these steps. A ticket counts if it is neither 0 nor dropped.
+ * <p><b>The producer</b> publishes batch q in these steps. A ticket counts if it is neither 0 nor dropped, and is known if it was in its page
+ * when the producer last read that page.
  *
  * <ol>
- *   <li>It reads every page, and waits until each ticket that counts has finished at least q + 1 − slot count.
- *   <li>It sets claimed to q + 1 or a little more, but to at most slot count + the smallest finished of a ticket that counts. So a
- *       claim never covers a batch that a known consumer still needs. Claimed never decreases. Full fence.
- *   <li>It reads every page again. If a ticket that counts, such as that of a new consumer, has finished less than
+ *   <li>It waits until each known ticket that counts has finished at least q + 1 − slot count.
+ *   <li>It sets claimed to q + 1 or a little more, but to at most slot count + the smallest finished of a known ticket that counts. So
+ *       a claim never covers a batch that a known consumer still needs. Claimed never decreases. Full fence.
+ *   <li>It reads every page. If a ticket that counts, such as that of a new consumer, has finished less than
  *       q + 1 − slot count, it starts again at the first step.
  *   <li>It sets the slot's sequence to 2q + 1; store fence; writes the batch; sequence 2q + 2; published q + 1 (release).
  * </ol>
  *
- * <p>The first step protects a consumer that has written its ticket but has not read claimed yet: it does not lose the batches that it
- * starts with. The producer may drop a ticket instead of waiting for it, and does so if the seat's flock is free. If the last check
+ * <p>The first two steps protect a known consumer that has not read claimed yet: it does not lose the batches that it starts with. A
+ * consumer that is not known yet may begin later than it announced. The producer may drop a ticket instead of waiting for it, and does so if the seat's flock is free. If the last check
  * found the batches below claimed free, the next ones need no further check.
  *
  * <p><b>A consumer</b> takes the flock of a page; writes ticket 0, then finished and check, then its ticket; full fence; reads claimed.

@@ -36,7 +36,8 @@ final class RingWriter implements AutoCloseable {
      * pages, so no process can crash another one by truncating a page. Every step is ordered:
      *
      *   claim      "claimed", full fence, then read the seats. A consumer writes its ticket, full fence, then reads "claimed". So the
-     *              producer sees the ticket and waits, or the consumer sees the claim and begins behind it
+     *              producer sees the ticket and waits, or the consumer sees the claim and begins behind it. A claim covers no batch
+     *              that a consumer of the last read needs; a newer consumer may begin later than it announced
      *   drop       the dropped ticket, full fence, then any later write: a consumer that finds its batch overwritten also finds that
      *              it was dropped
      *   begin      2q + 1, store fence, then the data: a consumer that reads a byte of batch q finds afterwards that the sequence of

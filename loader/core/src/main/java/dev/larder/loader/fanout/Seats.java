@@ -53,20 +53,18 @@ final class Seats {
 
     /** Reads every page; returns the first batch that a consumer still needs, or a very large number if none does. */
     long leastFinished() {
-        long least = Long.MAX_VALUE;
-        for (int seat = 0; seat < descriptors.length; seat++) {
-            if (look(seat)) {
-                least = Math.min(least, finished[seat]);
-            }
-        }
-        return least;
+        return leastFinished(false);
     }
 
     /** Reads the pages of the consumers that were known at the last read; returns as {@link #leastFinished()}. */
     long leastFinishedOfKnown() {
+        return leastFinished(true);
+    }
+
+    private long leastFinished(boolean onlyKnown) {
         long least = Long.MAX_VALUE;
         for (int seat = 0; seat < descriptors.length; seat++) {
-            if (tickets[seat] != 0 && look(seat)) {
+            if ((!onlyKnown || tickets[seat] != 0) && look(seat)) {
                 least = Math.min(least, finished[seat]);
             }
         }
