@@ -7,6 +7,12 @@ final class FilterWeights {
     /** The fractional bits of a weight. */
     static final int BITS = 32 - 8 - 2;
 
+    /**
+     * With up to this many weights, none of them negative, a sum of bytes rounds to a byte. Each weight is rounded up by at most a half, so
+     * all together by at most 2^13, and 255 × (2^22 + 2^13) + 2^21 is less than 2^30.
+     */
+    private static final int EXACT_TAPS = 1 << 14;
+
     /** The first source pixel for each pixel of the result. */
     int[] first = {};
 
@@ -16,8 +22,8 @@ final class FilterWeights {
     /** The number of source pixels for each pixel of the result; some weights may be 0. */
     int taps;
 
-    /** Whether weights may be negative. */
-    boolean signed;
+    /** Whether a sum of bytes with these weights may be less or more than a byte. */
+    boolean overflow;
 
     private double[] exact = {};
 
@@ -32,7 +38,6 @@ final class FilterWeights {
     void compute(Resampling filter, double from, double to, int low, int high, int size, int begin, int length) {
         double scale = (to - from) / size;
         double wide = Math.max(1, scale);
-        signed = filter != Resampling.BOX && filter != Resampling.BILINEAR;
         double support = support(filter) * wide;
         int available = high - low;
         taps = Math.min(available, (int) Math.ceil(2 * support) + 1);
@@ -51,6 +56,7 @@ final class FilterWeights {
             widest = Math.max(widest, most(center, support, available) - least(center, support));
         }
         taps = widest;
+        overflow = filter == Resampling.BICUBIC || filter == Resampling.LANCZOS || taps > EXACT_TAPS;
         for (int i = 0; i < length; i++) {
             double center = center(from - low, begin + i, scale);
             int least = least(center, support);

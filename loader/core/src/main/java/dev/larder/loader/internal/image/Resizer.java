@@ -108,7 +108,7 @@ final class Resizer {
             }
         }
         for (int channel = 0; channel < channels; channel++) {
-            round(made[channel], across.signed, width);
+            round(made[channel], across.overflow, width);
         }
     }
 
@@ -131,11 +131,15 @@ final class Resizer {
         }
     }
 
-    /** Rounds sums to bytes. Without negative weights, none exceeds a byte. */
-    private static void round(int[] sums, boolean signed, int width) {
-        if (signed) {
+    /**
+     * Rounds sums to bytes. Clips only where {@link FilterWeights#overflow} is true, because that takes time: by the signs of
+     * differences, since the JVM does not vectorize {@code Math.min} and {@code Math.max} here.
+     */
+    private static void round(int[] sums, boolean clip, int width) {
+        if (clip) {
             for (int i = 0; i < width; i++) {
-                sums[i] = Math.max(0, Math.min(MASK, sums[i] >> BITS));
+                int value = sums[i] >> BITS;
+                sums[i] = (value | ((MASK - value) >> 31)) & ~(value >> 31) & MASK;
             }
         } else {
             for (int i = 0; i < width; i++) {
@@ -162,7 +166,7 @@ final class Resizer {
         for (; tap < down.taps; tap++) {
             add(narrowed[(first + tap) % down.taps][channel], down.byTap[tap][y], width, made);
         }
-        round(made, down.signed, width);
+        round(made, down.overflow, width);
     }
 
     private static void add(int[] a, int[] b, int weightA, int weightB, int length, int[] into) {

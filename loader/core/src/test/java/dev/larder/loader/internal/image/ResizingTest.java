@@ -105,6 +105,23 @@ class ResizingTest {
         }
     }
 
+    @Test
+    void noFilterMakesMoreThanAByteOfManyThousandPixels() {
+        int length = 20_116; // the weights of BOX are 208.506, rounded up to 209
+        byte[] red = new byte[length * 3];
+        for (int i = 0; i < length; i++) {
+            red[i * 3] = (byte) 255;
+        }
+        BytePixels pixels = new BytePixels();
+        for (int width : new int[] {1, length}) {
+            pixels.begin(red, 0, length / width, width, 3);
+            frame.set(0, 0, width, length / width, 1, 1);
+
+            assertThat(FILTERS).allSatisfy(filter -> assertThat(resized(pixels, filter, 1, 1))
+                    .containsExactly(255, 0, 0));
+        }
+    }
+
     /** Does the same with one sum for each channel. */
     private static byte[] plain(byte[] image, int height, int width, int newHeight, int newWidth, Resampling filter) {
         FilterWeights across = new FilterWeights();
