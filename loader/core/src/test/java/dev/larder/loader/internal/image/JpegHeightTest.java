@@ -142,6 +142,7 @@ class JpegHeightTest {
             int needed = Math.min(whole.length, 48 * 3 * pixels.width);
             byte[] part = decodedOrNothing(damaged, 48);
 
+            assertThat(part.length == 0).as(what).isEqualTo(whole.length == 0);
             assertThat(Arrays.copyOf(part, needed)).as(what).isEqualTo(Arrays.copyOf(whole, needed));
         }
     }
