@@ -33,7 +33,7 @@ final class TurboJpeg implements ImageDecoder {
     /** The end of the warning of bytes that were not decoded before the end of the image. */
     private static final String BYTES_BEFORE_END = " extraneous bytes before marker 0xd9";
 
-    /** The rows below a row that have an effect on it: the colours of two rows of pixels are those of one, blended with the next. */
+    /** The rows below a row that have an effect on it: two rows of pixels share one of colours, and it is blended with the next. */
     private static final int CONTEXT_ROWS = 2;
 
     private final String name;
