@@ -149,7 +149,7 @@ class Shared:
             if left > 0:
                 bell.sleep(heard, min(left, _LOOK_S))
                 continue
-            self._enter_barrier(parties, timeout, end + _STALLED_S)  # no thread can count this one while it leaves
+            self._enter_barrier(parties, timeout, end + _STALLED_S)  # so no arriving thread counts this one, unless it was stopped
             try:
                 if words[_GENERATION] == generation:
                     raise self._late(parties, timeout)

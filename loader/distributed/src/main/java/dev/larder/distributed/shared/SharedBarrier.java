@@ -30,7 +30,8 @@ import java.util.concurrent.locks.LockSupport;
  * </pre>
  *
  * A thread that arrives takes a seat and stamps it. It counts the seats that have the same stamp and a living process. If they are enough,
- * it raises the generation, which opens the barrier for all. So a dead process never counts, and no step is half done. Thread-safe.
+ * it raises the generation, which opens the barrier for all. So a dead process never counts. A thread that fails may still have been
+ * counted if it was interrupted, or if a process was stopped in the middle of arriving: then the barrier opens for the others. Thread-safe.
  */
 final class SharedBarrier {
     static final int PARTIES_LIMIT = 368;
@@ -152,7 +153,10 @@ final class SharedBarrier {
         }
     }
 
-    /** Fails, unless the barrier has opened meanwhile. No thread counts this one while it leaves. */
+    /**
+     * Fails, unless the barrier has opened meanwhile. No thread counts this one while it leaves, unless a process is stopped in the middle
+     * of arriving.
+     */
     private void leave(long generation, int parties, Duration timeout) {
         enter(parties, timeout, Deadline.after(LEAVES_SOON));
         try {
