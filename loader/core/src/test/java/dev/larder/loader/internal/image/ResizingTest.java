@@ -117,8 +117,9 @@ class ResizingTest {
             pixels.begin(red, 0, length / width, width, 3);
             frame.set(0, 0, width, length / width, 1, 1);
 
-            assertThat(FILTERS).allSatisfy(filter -> assertThat(resized(pixels, filter, 1, 1))
-                    .containsExactly(255, 0, 0));
+            assertThat(FILTERS)
+                    .allSatisfy(
+                            filter -> assertThat(resized(pixels, filter, 1, 1)).containsExactly(255, 0, 0));
         }
     }
 
