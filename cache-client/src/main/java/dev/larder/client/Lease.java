@@ -120,7 +120,8 @@ final class Lease {
     boolean isNewest() {
         try {
             Path current = Files.readSymbolicLink(version.resolveSibling(StoreLayout.CURRENT));
-            if (!current.equals(version.getFileName()) || !posix.status(descriptor).isLinked()) {
+            if (!current.equals(version.getFileName())
+                    || !posix.status(descriptor).isLinked()) {
                 isReplaced = true;
             }
             return !isReplaced;

@@ -65,7 +65,8 @@ public final class IndexWriter {
         int shapes = segmentsAt + segments.size() * IndexDescriptor.SEGMENT_LENGTH;
         int dimensions = arrays.stream().mapToInt(array -> array.shape().length).sum();
         int text = shapes + dimensions * Long.BYTES;
-        int sums = aligned((int) Math.min(Integer.MAX_VALUE / 2, (long) text + textLength)); // a longer text is refused below
+        int sums = aligned(
+                (int) Math.min(Integer.MAX_VALUE / 2, (long) text + textLength)); // a longer text is refused below
         int blocks = IndexDescriptor.blocks(sums);
         long byteSize = Math.max((long) text + textLength, sums + (long) blocks * Integer.BYTES);
         if (byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {

@@ -74,7 +74,8 @@ final class Demo implements Callable<Integer> {
     }
 
     private static Path unusedStore() {
-        return StoreLocation.writablePlace().resolve("larder-demo-" + ProcessHandle.current().pid());
+        return StoreLocation.writablePlace()
+                .resolve("larder-demo-" + ProcessHandle.current().pid());
     }
 
     private void say(String format, Object... values) {

@@ -30,7 +30,9 @@ final class DemoTest {
     void nothingIsLeft() throws IOException {
         assertThat(store).doesNotExist();
         try (Stream<Path> files = Files.list(folder)) {
-            assertThat(files.map(Path::getFileName).map(Path::toString)).containsOnlyOnce("larder").allMatch(name -> !name.startsWith("larder-demo"));
+            assertThat(files.map(Path::getFileName).map(Path::toString))
+                    .containsOnlyOnce("larder")
+                    .allMatch(name -> !name.startsWith("larder-demo"));
         }
     }
 

@@ -84,7 +84,8 @@ final class Listing {
             State state = version.isInPlace() ? State.MAPPED : State.RESIDENT;
             int leases = holders.getOrDefault(version.folder(), List.of()).size();
             if (isOneRow(version, mostArrays)
-                    && version.arrays().stream().allMatch(array -> filter.test(version.dataset() + "/" + array.name()))) {
+                    && version.arrays().stream()
+                            .allMatch(array -> filter.test(version.dataset() + "/" + array.name()))) {
                 rows.add(whole(version, state, leases));
             } else {
                 addRows(version, state, leases, filter, rows);

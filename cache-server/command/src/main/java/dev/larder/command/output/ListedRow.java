@@ -100,7 +100,8 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
                 rows.stream().flatMap(row -> row.arrays.stream()).toList();
         Optional<ArrayRow> counted =
                 arrays.stream().filter(ArrayRow::isWholeVersion).findFirst();
-        return new ListedRow(dataset + "/", null, counted.map(List::of).orElse(arrays)); // the others are of its next version
+        return new ListedRow(
+                dataset + "/", null, counted.map(List::of).orElse(arrays)); // the others are of its next version
     }
 
     /** Returns whether this stands for all arrays of a dataset. */
