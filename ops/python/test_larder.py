@@ -199,6 +199,8 @@ class DatasetTest(StoreCase):
 
         self.assertEqual((old["x"][0], old.version, new["x"][0], new.version), (1, 1, 2, 2))
         self.assertEqual((old.is_newest, new.is_newest), (False, True))
+        os.remove(os.path.join(new.store, "data", "d", "current"))  # as an eviction does
+        self.assertEqual((old.is_newest, new.is_newest), (False, True))
 
     def test_a_dataset_is_the_newest_until_another_version_is_published(self):
         self.publish()

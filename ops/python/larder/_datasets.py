@@ -80,13 +80,15 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     @property
     def is_newest(self) -> bool:
-        """True until a newer version is published, and also after an eviction.
+        """False once a newer version is published. One that is published and evicted between two looks is missed.
 
         Reads one link of the store each time, without the daemon. Call it between epochs, and open the dataset again to change to the newer version.
         """
         version = self._open()
         current = _current(version.store, version.name)
-        return current is None or (current == version.number and version.is_linked())
+        if current is not None and (current != version.number or not version.is_linked()):
+            version.is_replaced = True
+        return not version.is_replaced
 
     @property
     def store(self) -> str:

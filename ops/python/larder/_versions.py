@@ -37,6 +37,7 @@ class _Version:
         self._lease = lease
         weakref.finalize(self, os.close, lease).atexit = False
         self.store, self.name, self.number = store, name, number
+        self.is_replaced = False  # whether `Dataset.is_newest` has seen a newer version
         self.folder = os.path.join(store, "data", name, str(number))
         self._segments = weakref.WeakValueDictionary()
         self._offsets = {}

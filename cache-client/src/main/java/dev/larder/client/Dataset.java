@@ -105,8 +105,9 @@ public final class Dataset implements AutoCloseable {
     }
 
     /**
-     * Returns true until a newer version is published, and also after an eviction. Reads one link of the store each time, without the
-     * daemon. Call it between epochs, and open the dataset again to change to the newer version.
+     * Returns whether no newer version was published, as far as calls of this method have seen: one that was published and evicted between
+     * two calls is missed. Reads one link of the store each time, without the daemon. Call it between epochs, and open the dataset again
+     * to change to the newer version.
      */
     public boolean isNewest() {
         synchronized (views) {

@@ -60,6 +60,9 @@ final class Lease {
     private final int descriptor;
     private int users = 1;
 
+    /** True once a newer version was seen, even if that is evicted later. */
+    private volatile boolean isReplaced;
+
     private Lease(Posix posix, Path version, int descriptor) {
         this.posix = posix;
         this.version = version;
@@ -113,14 +116,17 @@ final class Lease {
         return leased ? new Lease(posix, version, descriptor) : null;
     }
 
-    /** Returns whether no version has replaced this one. */
+    /** Returns whether no version has replaced this one, as far as calls of this method have seen. */
     boolean isNewest() {
         try {
             Path current = Files.readSymbolicLink(version.resolveSibling(StoreLayout.CURRENT));
-            return current.equals(version.getFileName())
-                    && posix.status(descriptor).isLinked();
+            if (!current.equals(version.getFileName())
+                    || !posix.status(descriptor).isLinked()) {
+                isReplaced = true;
+            }
+            return !isReplaced;
         } catch (IOException e) { // nothing is published
-            return true;
+            return !isReplaced;
         }
     }
 

@@ -40,10 +40,10 @@ import java.util.zip.Checksum;
  *  sums      int32 each, to the end of the file: the CRC-32 of each block of {@link #BLOCK_LENGTH} bytes before the sums
  * </pre>
  *
- * A reader of a large index checks a block before it uses a byte of it, so that the time to open a dataset does not grow with its
- * arrays. The CRC32C covers the whole file. It is four zeros in its own computation and in that of the first block. A sums offset of 0, as
- * earlier builds wrote it, means that there are no sums: then a reader checks the whole file. The sums are CRC-32 and not
- * CRC32C, because Python's library computes only that.
+ * A reader may check each block before it uses a byte of it, so that the time to open a dataset does not grow with its arrays, or the
+ * whole file by the CRC32C. The four bytes of the CRC32C count as zeros in its own computation and in that of the first block. A sums
+ * offset of 0, as earlier builds wrote it, means that there are no sums. The sums are CRC-32 and not CRC32C, because Python's library
+ * computes only that.
  */
 public final class IndexDescriptor {
     /** "LARDERIX" read as a little-endian integer. */

@@ -65,9 +65,10 @@ public final class IndexWriter {
         int shapes = segmentsAt + segments.size() * IndexDescriptor.SEGMENT_LENGTH;
         int dimensions = arrays.stream().mapToInt(array -> array.shape().length).sum();
         int text = shapes + dimensions * Long.BYTES;
-        int sums = aligned(Math.addExact(text, textLength));
+        int sums = aligned(
+                (int) Math.min(Integer.MAX_VALUE / 2, (long) text + textLength)); // a longer text is refused below
         int blocks = IndexDescriptor.blocks(sums);
-        long byteSize = sums + (long) blocks * Integer.BYTES;
+        long byteSize = Math.max((long) text + textLength, sums + (long) blocks * Integer.BYTES);
         if (byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {
             throw Failure.of(ErrorCode.BAD_INPUT, "too many arrays for one dataset")
                     .with("arrays", arrays.size())

@@ -42,6 +42,14 @@ public final class StoreLocation {
 
     private StoreLocation() {}
 
+    /** Returns the first folder for stores that this process can write to; that of temporary files if it can write to neither. */
+    public static Path writablePlace() {
+        return PLACES.stream()
+                .filter(Files::isWritable)
+                .findFirst()
+                .orElse(Path.of(System.getProperty("java.io.tmpdir")));
+    }
+
     /** Returns {@code named}, or finds the store from this process's environment and user if it is null. */
     public static Path resolve(@Nullable Path named) {
         return resolve(named, Caller.ofThisProcess());

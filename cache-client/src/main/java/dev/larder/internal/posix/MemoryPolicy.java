@@ -39,7 +39,7 @@ public record MemoryPolicy(int mode, BitSet nodes) {
             return kind < 0
                     ? DEFAULT
                     : new MemoryPolicy(kind, parts.length == 1 ? new BitSet() : MemoryNodes.parse(parts[1]));
-        } catch (NumberFormatException e) {
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) { // no numbers, or no range
             return DEFAULT;
         }
     }

@@ -3,10 +3,13 @@ package dev.larder.command;
 import dev.larder.command.demo.DemoProcesses;
 import dev.larder.command.demo.DemoReader;
 import dev.larder.command.output.Units;
+import dev.larder.error.ErrorCode;
 import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -41,6 +44,11 @@ final class Demo implements Callable<Integer> {
             return 0;
         }
         Path store = larder.store == null ? unusedStore() : larder.store();
+        if (Files.exists(store, LinkOption.NOFOLLOW_LINKS)) { // the demo removes its store at the end
+            throw Failure.of(ErrorCode.REFUSED, "the store of the demo exists")
+                    .with("store", store)
+                    .remedy("name a folder that does not exist, or leave out --store");
+        }
         try (DemoProcesses processes = new DemoProcesses(store)) {
             processes.serve(SEED);
             long bytes = ControlClient.at(store).status().usedBytes();
@@ -66,11 +74,8 @@ final class Demo implements Callable<Integer> {
     }
 
     private static Path unusedStore() {
-        Path place = StoreLocation.PLACES.stream()
-                .filter(Files::isWritable)
-                .findFirst()
-                .orElse(Path.of("/tmp"));
-        return place.resolve("larder-demo-" + ProcessHandle.current().pid());
+        return StoreLocation.writablePlace()
+                .resolve("larder-demo-" + ProcessHandle.current().pid());
     }
 
     private void say(String format, Object... values) {

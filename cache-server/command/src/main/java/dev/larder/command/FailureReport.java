@@ -91,7 +91,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         : message);
     }
 
-    /** Returns a message for the first unknown option: picocli first reports the value that follows it, or the name that it replaces. */
+    /** Returns a message for the first unknown option. Picocli reports the word behind it instead, as a wrong or a missing argument. */
     private static Optional<String> unknownOption(ParameterException wrongUsage, String[] args) {
         CommandSpec spec = wrongUsage.getCommandLine().getCommandSpec();
         Map<String, OptionSpec> options = spec.optionsMap();
@@ -104,7 +104,10 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
             String name = word.replaceFirst("=.*", "");
             OptionSpec option = options.get(name);
             boolean isValue = before != null && before.arity().max() > 0;
-            if (word.startsWith("-") && word.length() > 1 && option == null && !isValue) {
+            if (isProgram(wrongUsage, word, isValue)) {
+                break;
+            }
+            if (word.startsWith("-") && word.length() > 1 && option == null && !isValue && !isCluster(word, options)) {
                 boolean mayBeName = wrongUsage instanceof MissingParameterException;
                 return Optional.of("no such option: " + name
                         + (mayBeName
@@ -114,6 +117,16 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
             before = word.contains("=") ? null : option;
         }
         return Optional.empty();
+    }
+
+    /** Returns whether this word begins the command line of another program, which has its own options. */
+    private static boolean isProgram(ParameterException wrongUsage, String word, boolean isValue) {
+        return wrongUsage.getCommandLine().isStopAtPositional() && !isValue && !word.startsWith("-");
+    }
+
+    /** Returns whether this word is a short option together with its value, or with others. */
+    private static boolean isCluster(String word, Map<String, OptionSpec> options) {
+        return !word.startsWith("--") && word.length() > 2 && options.containsKey(word.substring(0, 2));
     }
 
     /** Returns a message for a name and a path that stand as two words. */

@@ -122,8 +122,8 @@ final class Serve implements Callable<Integer> {
             names = "--numa",
             paramLabel = "interleave|local",
             description =
-                    "Spread data over all memory nodes, or put it where the thread that writes it runs. The default is"
-                            + " interleave if there are several nodes, and a policy that numactl has set.")
+                    "Spread data over all memory nodes, or put it where the thread that writes it runs. The default is a"
+                            + " policy that numactl has set, otherwise interleave if there are several nodes.")
     MemoryPolicy.@Nullable Placement numa;
 
     @Option(
@@ -227,7 +227,7 @@ final class Serve implements Callable<Integer> {
         return loadAndWait(daemon);
     }
 
-    /** Sets the policy for memory nodes, before this thread starts those that fill the store: they, and readers, inherit it. */
+    /** Sets the policy for memory nodes. Threads and child processes that fill the store inherit it, because they start later. */
     private void placeMemory() {
         BulkIo io = BulkIo.system();
         MemoryPolicy inherited = io.memoryPolicy();

@@ -30,7 +30,9 @@ final class DemoTest {
     void nothingIsLeft() throws IOException {
         assertThat(store).doesNotExist();
         try (Stream<Path> files = Files.list(folder)) {
-            assertThat(files.map(Path::getFileName).map(Path::toString)).containsExactly("larder");
+            assertThat(files.map(Path::getFileName).map(Path::toString))
+                    .containsOnlyOnce("larder")
+                    .allMatch(name -> !name.startsWith("larder-demo"));
         }
     }
 
@@ -91,13 +93,19 @@ final class DemoTest {
     }
 
     @Test
-    void aStoreThatAnotherDaemonServesIsLeftAlone() throws IOException {
-        try (CommandProcess daemon = CommandProcess.serveOn(store);
-                CommandProcess demo = demo()) {
-            assertThat(demo.exitCode()).isEqualTo(7);
+    void aStoreThatExistsIsLeftAlone() throws IOException {
+        try (CommandProcess daemon = CommandProcess.serveOn(store, "--load", "d=" + Samples.vector(folder, "a", 3))) {
+            daemon.ask("stop", "--keep");
+            daemon.exitCode();
+        }
 
-            assertThat(demo.err()).contains("the daemon did not start");
-            assertThat(daemon.ask("status").code()).isZero();
+        try (CommandProcess demo = demo()) {
+            assertThat(demo.exitCode()).isEqualTo(7);
+            assertThat(demo.err()).contains("the store of the demo exists: store=" + store);
+        }
+
+        try (CommandProcess daemon = CommandProcess.serveOn(store)) {
+            assertThat(daemon.ask("ls").out()).contains("d/a");
         }
     }
 }

@@ -40,6 +40,11 @@ class PythonTest {
     }
 
     @Test
+    void pythonLooksNamesUpInTheIndex() throws Exception {
+        PythonModules.requirePassed("python3", "test_index", folder, Map.of());
+    }
+
+    @Test
     void pythonCallsTheDaemonAndSurvivesEveryAnswer() throws Exception {
         PythonModules.requirePassed("python3", "test_control", folder, Map.of());
     }

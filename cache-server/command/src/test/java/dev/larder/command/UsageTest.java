@@ -51,6 +51,7 @@ class UsageTest {
                 "serve feats.npy | serve takes no 'feats.npy'; load it with --load feats=feats.npy; see larder serve --help",
                 "load x.npy | a source is NAME=PATH, not 'x.npy'; give it a name: x=x.npy; see larder load --help",
                 "load --astype f4 x=x.npy | no such option: --astype; did you mean --dtype?; see larder load --help",
+                "run --timeout abc prog --lr 3 | invalid value for option '--timeout': not a duration: 'abc' (a duration is 500ms, 30s, 5m or 2h); see larder run --help",
                 "load mnist ../data | a source is one word: mnist=../data; see larder load --help",
                 "load a.npy b.npy | a source is NAME=PATH, not 'a.npy'; give it a name: a=a.npy; see larder load --help",
                 "load =x.npy | a source is NAME=PATH, not '=x.npy'; give it a name: x=x.npy; see larder load --help",

@@ -166,7 +166,7 @@ public final class Daemon implements AutoCloseable {
                 () -> loads.running().isEmpty() && !memory.isShort(),
                 shutdown::isStopping,
                 PageCollapse.Pace.usual(config.collapses()
-                        && !store.memoryPolicy().isSpread()), // else all pages would meet on one node
+                        && !store.memoryPolicy().isSpread()), // a collapse would put each piece on the lowest node
                 threads.pages(),
                 onFailure);
     }

@@ -83,7 +83,9 @@ final class Listing {
         for (PublishedVersion version : current) {
             State state = version.isInPlace() ? State.MAPPED : State.RESIDENT;
             int leases = holders.getOrDefault(version.folder(), List.of()).size();
-            if (isOneRow(version, mostArrays)) {
+            if (isOneRow(version, mostArrays)
+                    && version.arrays().stream()
+                            .allMatch(array -> filter.test(version.dataset() + "/" + array.name()))) {
                 rows.add(whole(version, state, leases));
             } else {
                 addRows(version, state, leases, filter, rows);

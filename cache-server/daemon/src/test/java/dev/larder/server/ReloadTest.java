@@ -163,6 +163,8 @@ class ReloadTest {
             try (Dataset now = larder.dataset("d")) {
                 assertThat(now.isNewest()).isTrue();
             }
+            Object gone = served.control().evict("d");
+            assertThat(old.isNewest()).isFalse();
         }
     }
 

@@ -8,7 +8,6 @@ import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,13 +36,9 @@ public final class TestStore implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** Starts a daemon on a new store in shared memory; in {@code /var/tmp} if this user cannot write to shared memory. It holds up to 1 GiB. */
+    /** Starts a daemon on a new store in shared memory, or in {@code /var/tmp} if this user cannot write there. It holds up to 1 GiB if there is so much. */
     public static TestStore start() {
-        Path place = StoreLocation.PLACES.stream()
-                .filter(Files::isWritable)
-                .findFirst()
-                .orElse(Path.of(System.getProperty("java.io.tmpdir")));
-        return new TestStore(place.resolve("larder-test-" + UUID.randomUUID()));
+        return new TestStore(StoreLocation.writablePlace().resolve("larder-test-" + UUID.randomUUID()));
     }
 
     /** Returns the folder of the store, for {@link Larder#connect(Path)} and {@code --store}. */
@@ -122,8 +117,11 @@ public final class TestStore implements AutoCloseable {
             return false;
         }
         isClosed = true;
-        clients.forEach(Larder::close);
-        daemon.close();
+        try {
+            clients.forEach(Larder::close);
+        } finally {
+            daemon.close();
+        }
         return true;
     }
 

@@ -12,7 +12,7 @@ public final class MappedPages {
 
     /** Returns the bytes of a process's pages of files in a folder. A page that n processes map counts 1/n (Pss). */
     public static long proportionalBytes(long pid, Path folder) throws IOException {
-        String prefix = folder + "/";
+        String prefix = folder.toRealPath() + "/";
         boolean isOfFolder = false;
         long bytes = 0;
         for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/smaps"))) {

@@ -1,16 +1,19 @@
 package dev.larder.command.output;
 
-import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.protocol.DaemonStatus;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The lines for an empty command line: the state of the store, and the commands that are useful next. */
 public final class FirstCommands {
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private static final String LOAD = "  larder load mine=/path/to/data                    loads a folder or a file";
     private static final String STOP =
             "  larder stop                                       ends the daemon and removes its data";
@@ -35,16 +38,20 @@ public final class FirstCommands {
     /** Returns the lines for a store. Looking for it may fail. */
     public static List<String> of(Supplier<Path> store) {
         try {
-            DaemonStatus status = ControlClient.at(store.get()).status();
-            String state = "the daemon of " + status.store() + " has " + status.arrays()
-                    + (status.arrays() == 1 ? " array, " : " arrays, ") + Units.size(status.usedBytes()) + " of "
-                    + Units.size(status.capacityBytes()) + " used";
-            return lines(state, status.arrays() == 0 ? WITHOUT_ARRAYS : WITH_ARRAYS);
+            Path folder = store.get();
+            return StoreLocation.hasDaemon(folder)
+                    ? withDaemon(ControlClient.at(folder).patientFor(PATIENCE).status())
+                    : lines("no daemon serves " + folder, WITHOUT_DAEMON);
         } catch (LarderException e) {
-            return e.code() == ErrorCode.NO_DAEMON
-                    ? lines("no daemon serves " + store.get(), WITHOUT_DAEMON)
-                    : lines(String.valueOf(e.getMessage()), List.of(DOCTOR));
+            return lines(String.valueOf(e.getMessage()), List.of(DOCTOR));
         }
+    }
+
+    private static List<String> withDaemon(DaemonStatus status) {
+        String state = "the daemon of " + status.store() + " has " + status.arrays()
+                + (status.arrays() == 1 ? " array, " : " arrays, ") + Units.size(status.usedBytes()) + " of "
+                + Units.size(status.capacityBytes()) + " used";
+        return lines(state, status.arrays() == 0 ? WITHOUT_ARRAYS : WITH_ARRAYS);
     }
 
     private static List<String> lines(String state, List<String> commands) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -95,10 +96,12 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
     }
 
     private static ListedRow whole(String dataset, List<ListedRow> rows) {
+        List<ArrayRow> arrays =
+                rows.stream().flatMap(row -> row.arrays.stream()).toList();
+        Optional<ArrayRow> counted =
+                arrays.stream().filter(ArrayRow::isWholeVersion).findFirst();
         return new ListedRow(
-                dataset + "/",
-                null,
-                rows.stream().flatMap(row -> row.arrays.stream()).toList());
+                dataset + "/", null, counted.map(List::of).orElse(arrays)); // the others are of its next version
     }
 
     /** Returns whether this stands for all arrays of a dataset. */

@@ -1,6 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
@@ -12,6 +13,7 @@ import dev.larder.server.store.Store;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
+import java.io.UncheckedIOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,12 +23,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds the datasets of a load that are resident with the same contents, so that they need no loading: their files look unchanged, or were
  * read again and have the same contents. Not thread-safe.
  */
 final class Reuse {
+    private static final Logger LOG = LoggerFactory.getLogger(Reuse.class);
     private static final int DIGEST_DIGITS = 12;
 
     private final Store store;
@@ -55,7 +60,7 @@ final class Reuse {
         PublishedVersion version = found.get();
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
-            recordChanged(candidate, version);
+            tryToRecord(candidate, version);
             return Optional.of(note(version, "its sources look unchanged"));
         } else if (!eachIs(candidate, version, version.isInPlace() ? Reuse::isStamped : SourceRecord::looksLike)) {
             return Optional.empty(); // readers of files in place check their stamps
@@ -179,6 +184,15 @@ final class Reuse {
                     == entry.crc32c();
         } catch (LarderException unreadable) {
             return false;
+        }
+    }
+
+    /** Records the sources if there is anything new about them, so that the next load is quicker; a full store prevents that. */
+    private void tryToRecord(Candidate candidate, PublishedVersion version) {
+        try {
+            recordChanged(candidate, version);
+        } catch (LarderException | UncheckedIOException e) {
+            LOG.debug("the looks of files are not recorded: dataset={} reason={}", version.dataset(), Failure.words(e));
         }
     }
 

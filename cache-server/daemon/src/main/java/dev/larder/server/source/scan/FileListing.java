@@ -34,16 +34,16 @@ final class FileListing {
 
     /**
      * File systems of this machine, which keep the time of the last change of each inode. A tmpfs does not: it takes no notice of writes to
-     * mapped pages.
+     * mapped pages. Nor does an overlay, which may have a tmpfs below it.
      */
     private static final Set<String> WITH_TIMES_OF_CHANGES =
-            Set.of("bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "xfs", "zfs");
+            Set.of("bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "xfs", "zfs");
 
     /**
      * After this time, the kernel has written a changed page of a mapped file back (vm.dirty_expire_centisecs is 30 s), so that the next
-     * write to it changes the time of the file. Earlier, it does not.
+     * write to it changes the time of the file. Until then, a write to that page leaves the time as it is.
      */
-    static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(60);
+    static final long SETTLED_NANOS = TimeUnit.MILLISECONDS.toNanos(Long.getLong("larder.settled-ms", 60_000));
 
     /** Stands for bytes of a name that are no text. */
     private static final char REPLACEMENT = '\uFFFD';

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * arrays, unless {@link #source} has handed them out. Not thread-safe.
  */
 final class Findings implements AutoCloseable {
+    /** The most files of arrays that are compared with a listing; a load of more of them opens each, as always. */
+    private static final int MOST_COMPARED = 100_000;
+
     private final String dataset;
     private final @Nullable Findings whole;
     private final FileListing listing;
@@ -226,19 +229,26 @@ final class Findings implements AutoCloseable {
                 dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes, look());
     }
 
-    /** Returns the look of the listing if it stands for all that was found, and a load has nothing to report but that. */
+    /** Returns the look of the listing if every array comes from listed files, and no file was skipped. */
     private String look() {
         boolean isAll = settings.samples() != null && skipped() == 0 && listing.hidden() == 0 && notes.isEmpty();
-        if (!isAll) {
-            return "";
+        String look = isAll ? listing.look(FileListing.SETTLED_NANOS) : "";
+        List<Path> files = new ArrayList<>();
+        for (SourceArray array : look.isEmpty() ? List.<SourceArray>of() : arrays) {
+            if (!(array.files() instanceof FileTable)) {
+                array.files().forEach(file -> files.add(file.file()));
+            }
         }
-        Set<Path> listed = new HashSet<>();
-        listing.files().forEach(file -> listed.add(file.file()));
-        boolean isListed = arrays.stream()
-                .map(SourceArray::files)
-                .filter(files -> !(files instanceof FileTable))
-                .allMatch(files -> files.stream().allMatch(file -> listed.contains(file.file())));
-        return isListed ? listing.look(FileListing.SETTLED_NANOS) : "";
+        return files.size() <= MOST_COMPARED && listsAll(files) ? look : "";
+    }
+
+    /** Returns whether the listing has all these files. Keeps no objects for others: there may be millions. */
+    private boolean listsAll(List<Path> files) {
+        Set<Path> missing = new HashSet<>(files);
+        for (int i = 0; i < listing.files().size() && !missing.isEmpty(); i++) {
+            missing.remove(listing.files().path(i));
+        }
+        return missing.isEmpty();
     }
 
     @Override

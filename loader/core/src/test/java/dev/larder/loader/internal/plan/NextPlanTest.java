@@ -116,7 +116,7 @@ class NextPlanTest {
 
         large.close();
 
-        await().atMost(Duration.ofSeconds(1)).until(() -> orderThreads() == 0);
+        await().atMost(Duration.ofSeconds(3)).until(() -> orderThreads() == 0); // less than the order takes
     }
 
     @Test
