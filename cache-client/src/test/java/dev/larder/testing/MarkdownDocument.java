@@ -76,6 +76,14 @@ public record MarkdownDocument(Path root, String name, List<Block> blocks, List<
         }
     }
 
+    /** Returns the blocks of all documents that a module compiles. */
+    public static List<Block> blocksOf(Path root, String module) throws IOException {
+        return all(root).stream()
+                .flatMap(document -> document.blocks().stream())
+                .filter(block -> block.said("module").filter(module::equals).isPresent())
+                .toList();
+    }
+
     /** Reads the README and everything under {@code ops/docs}, in the order of their names. */
     public static List<MarkdownDocument> all(Path root) throws IOException {
         try (Stream<Path> files = Files.walk(root.resolve("ops/docs"))) {

@@ -16,15 +16,11 @@ class DocumentedTestTest {
 
     @Test
     void testsInDocumentsCompile() throws Exception {
-        List<JavaSnippet> snippets = MarkdownDocument.all(
-                        Path.of("../..").toAbsolutePath().normalize())
-                .stream()
-                .flatMap(document -> document.blocks().stream())
-                .filter(block -> block.said("module")
-                        .filter("cache-server/testing"::equals)
-                        .isPresent())
-                .map(block -> JavaSnippet.of(block, Object.class.getName()))
-                .toList();
+        List<JavaSnippet> snippets =
+                MarkdownDocument.blocksOf(Path.of("../..").toAbsolutePath().normalize(), "cache-server/testing")
+                        .stream()
+                        .map(block -> JavaSnippet.of(block, Object.class.getName()))
+                        .toList();
 
         assertThat(snippets).isNotEmpty();
         assertThat(JavaSnippet.compile(snippets, "", folder)).isEmpty();

@@ -20,14 +20,10 @@ class DocumentSnippetsTest {
 
     @Test
     void snippetsOfThisModuleCompile() throws Exception {
-        List<JavaSnippet> snippets = MarkdownDocument.all(
-                        Path.of("../..").toAbsolutePath().normalize())
-                .stream()
-                .flatMap(document -> document.blocks().stream())
-                .filter(block ->
-                        block.said("module").filter("loader/djl"::equals).isPresent())
-                .map(block -> JavaSnippet.of(block, Surroundings.class.getName()))
-                .toList();
+        List<JavaSnippet> snippets =
+                MarkdownDocument.blocksOf(Path.of("../..").toAbsolutePath().normalize(), "loader/djl").stream()
+                        .map(block -> JavaSnippet.of(block, Surroundings.class.getName()))
+                        .toList();
 
         assertThat(snippets).isNotEmpty();
         assertThat(JavaSnippet.compile(snippets, IMPORTS, folder)).isEmpty();

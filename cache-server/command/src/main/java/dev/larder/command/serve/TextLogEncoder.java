@@ -1,9 +1,6 @@
 package dev.larder.command.serve;
 
-import ch.qos.logback.classic.pattern.ThrowableProxyConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.encoder.EncoderBase;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -11,8 +8,7 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /** Writes messages as lines for people. It is code because a pattern of logback's delays the start by the classes of all its words and of the locale. */
-final class TextLogEncoder extends EncoderBase<ILoggingEvent> {
-    private final ThrowableProxyConverter traces = new ThrowableProxyConverter();
+final class TextLogEncoder extends LineEncoder {
     private final Function<ILoggingEvent, String> prefix;
     private final boolean withTraces;
 
@@ -41,24 +37,7 @@ final class TextLogEncoder extends EncoderBase<ILoggingEvent> {
     }
 
     @Override
-    public void start() {
-        traces.start();
-        super.start();
-    }
-
-    @Override
-    public byte[] headerBytes() {
-        return new byte[0];
-    }
-
-    @Override
-    public byte[] footerBytes() {
-        return new byte[0];
-    }
-
-    @Override
-    public byte[] encode(ILoggingEvent event) {
-        String trace = withTraces && event.getThrowableProxy() != null ? traces.convert(event) : "";
-        return (prefix.apply(event) + event.getFormattedMessage() + "\n" + trace).getBytes(StandardCharsets.UTF_8);
+    String text(ILoggingEvent event) {
+        return prefix.apply(event) + event.getFormattedMessage() + "\n" + (withTraces ? trace(event) : "");
     }
 }
