@@ -42,8 +42,8 @@ import java.util.zip.Checksum;
  *
  * A reader of a large index checks a block before it uses a byte of it, so that the time to open a dataset does not grow with its
  * arrays. The CRC32C covers the whole file. It is four zeros in its own computation and in that of the first block. A sums offset of 0, as
- * earlier builds wrote it, means that there are no sums: then a reader checks the whole file. The sums are CRC-32 and not
- * CRC32C, because Python's library computes only that.
+ * earlier builds wrote it, means that there are no sums: then Java checks the whole file, and Python only offsets and lengths. The sums are
+ * CRC-32 and not CRC32C, because Python's library computes only that.
  */
 public final class IndexDescriptor {
     /** "LARDERIX" read as a little-endian integer. */
