@@ -20,7 +20,7 @@ _locked_files: weakref.WeakSet[Any] = weakref.WeakSet()  # a forked child calls 
 class _Seats:
     """The locks of a region that this process has open. The kernel does not distinguish threads that use one descriptor, so this counts their owners.
 
-    Ctrl+C may interrupt any call. So a seat is noted before the kernel is asked, and `leave` may be repeated: it does nothing for an owner without the seat.
+    Ctrl+C may interrupt any call. So the owner is noted before the kernel locks a seat, and `leave` may be repeated: it does nothing for an owner without the seat.
     """
 
     def __init__(self, locks, name, number):
