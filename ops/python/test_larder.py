@@ -740,6 +740,26 @@ class ColumnsTest(StoreCase):
             with self.assertRaises((ValueError, IndexError)):
                 next(rows)
 
+    def test_a_loop_that_passes_a_damaged_row_has_all_the_others(self):
+        texts = make_store.strings([f"text {number:02}" for number in range(12)])
+        texts["strings_bytes"] = texts["strings_bytes"].copy()
+        texts["strings_bytes"][4 * 7] = 0xff
+        flat, square = (make_store.ragged([np.full(shape, number) for number in range(12)]) for shape in (2, (2, 3)))
+        for parts in flat, square:
+            parts["ragged_shapes"][4, 0] = 7
+        for kind, parts, failure in ("strings", texts, UnicodeDecodeError), ("ragged", flat, ValueError), ("ragged", square, ValueError):
+            rows, found = iter(self.column(kind, parts)), []
+            with self.subTest(kind):
+                while True:
+                    try:
+                        found.append(next(rows))
+                    except failure:
+                        found.append(None)
+                    except StopIteration:
+                        break
+                numbers = [row if row is None else int(row[-2:]) if kind == "strings" else row.flat[0] for row in found]
+                self.assertEqual(numbers, [None if number == 4 else number for number in range(12)])
+
     def test_a_loop_continues_when_its_dataset_is_closed_and_holds_the_version(self):
         folder = self.publish(columns={"s": make_store.strings(map(str, range(2000))), "r": make_store.ragged([np.arange(n % 5) for n in range(2000)]),
                                        "b": make_store.raw_bytes([str(n).encode() for n in range(2000)])})

@@ -3,6 +3,7 @@
 import functools
 import os
 import pickle
+import resource
 import signal
 import struct
 import threading
@@ -370,6 +371,20 @@ class ProcessesTest(RowsCase):
         self.assertTrue(other.try_claim(1))  # what the parent gave up a child does not hold
         os.kill(holder, signal.SIGKILL)
         self.ended(holder)
+
+    def test_a_child_without_a_file_of_its_own_computes_no_row_with_the_claims_of_its_parent(self):
+        rows = self.rows()
+        self.assertTrue(rows._region.try_claim(1))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+        try:
+            child = self.fork(lambda: self.assertRaisesRegex(larder.LarderError, "this forked process could not open the file of its locks: name=", rows.take, [2]))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+        self.assertEqual(self.ended(child), 0)
+        self.assertFalse(self.rows()._region.try_claim(1))
+        rows._region.release(1)
 
     def test_a_stopped_process_is_waited_for_as_long_as_patience_says(self):
         rows = self.rows(0.3)

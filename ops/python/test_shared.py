@@ -5,8 +5,10 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import resource
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -227,7 +229,7 @@ class SharedTest(unittest.TestCase):
         thread = threading.Thread(target=lambda: results.append(self.shared.barrier(2, SOON_S)))
         thread.start()
         until = time.monotonic() + SOON_S
-        while self.shared._arrived(0, -1) == 0:
+        while self.shared._barrier.arrived(0) == 0:
             self.assertLess(time.monotonic(), until)
         with self.assertRaisesRegex(larder.Refused, f"the barrier has another number of parties: name={self.name} parties=2 wantedParties=3"):
             self.shared.barrier(3)
@@ -246,9 +248,110 @@ class SharedTest(unittest.TestCase):
                 finally:
                     os._exit(1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
-            self.assertTrue(self.shared._lock.is_held_by(next(iter(self.shared._lock._holds.values()))))
+            self.assertEqual(len(self.shared._seats.owners(0)), 1)
         with larder.shared(self.name).lock(1) as hold:
             self.assertEqual(hold.abandoned_by, 0)
+
+    def test_a_fork_without_a_file_of_its_own_takes_no_lock_of_its_parent(self):
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with self.shared.lock():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+            try:
+                child = os.fork()
+                if child == 0:
+                    try:
+                        for call in self.shared.lock, lambda: self.shared.barrier(1):
+                            self.assertRaisesRegex(larder.LarderError, f"this forked process could not open the file of its locks: name={self.name}; ", call)
+                        os._exit(0)
+                    finally:
+                        os._exit(1)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            with larder.shared(self.name) as other:
+                self.late(other)
+
+    def test_interrupts_leave_no_seat_taken(self):
+        program = """
+import random, signal
+def interrupt(*_):
+    raise KeyboardInterrupt
+def calls():
+    for _ in range(40):  # Python ignores an interrupt in a finalizer
+        with shared.lock(60):
+            pass
+        with shared.lock(60, reading=True):
+            pass
+        shared.barrier(1, 60)
+signal.signal(signal.SIGALRM, interrupt)
+for _ in range(400):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 3e-4))
+        calls()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        pass
+print('done', flush=True)
+time.sleep(600)
+"""
+        interrupted = started(self.name, program)
+        self.addCleanup(end, interrupted)
+
+        with self.shared.lock(SOON_S) as hold:
+            self.assertEqual(hold.abandoned_by, 0)
+        self.assertTrue(self.shared.barrier(1, SOON_S))
+        self.assertEqual([seat for seat in range(5 + 368) if self.shared._seats.is_taken(seat)], [])
+
+    def test_a_hold_that_is_dropped_in_the_middle_of_a_call_is_given_up_by_the_next_one(self):
+        hold = self.shared.lock()
+        with self.shared._seats._guard:  # as the garbage collector does it
+            del hold
+            self.assertEqual(len(self.shared._seats._owners[0]), 1)
+        with self.shared.lock(SOON_S) as hold:
+            self.assertEqual(hold.abandoned_by, 0)
+
+    def test_a_thread_with_the_number_of_a_dead_one_does_not_hold_its_lock(self):
+        holds, failed = [], []
+        for call in lambda: holds.append(self.shared.lock()), *[lambda: failed.append(self.late(self.shared))] * 3:
+            thread = threading.Thread(target=call)
+            thread.start()
+            thread.join(SOON_S)
+        self.assertEqual(len(failed), 3)
+        holds[0].release()
+
+    def test_closing_ends_the_waits_of_other_threads_in_words(self):
+        for call in lambda array: array.lock(SOON_S), lambda array: array.barrier(2, SOON_S):
+            array, failed = larder.shared(self.name), []
+            thread = threading.Thread(target=lambda array=array, call=call, failed=failed: failed.append(self.closed(lambda: call(array))))
+            with self.shared.lock():
+                thread.start()
+                until = time.monotonic() + SOON_S
+                while not any(array._seats.owners(seat) for seat in (1, 5)):
+                    self.assertLess(time.monotonic(), until)
+                array.close()
+                thread.join(SOON_S)
+            self.assertEqual(failed, [f"the shared array is closed: name={self.name}"])
+
+    def closed(self, call):
+        with self.assertRaises(ValueError) as caught:
+            call()
+        return str(caught.exception)
+
+    def test_the_stamp_of_a_dead_thread_does_not_count(self):
+        words = self.shared._barrier.words
+        words[8:8 + 368] = words[0] + 1
+        self.assertIn("arrived=1 parties=2", self.late_at_barrier(2))
+        thread = threading.Thread(target=lambda: self.shared.barrier(2, SOON_S))
+        thread.start()
+        until = time.monotonic() + SOON_S
+        while self.shared._barrier.arrived(int(words[0])) == 0:
+            self.assertLess(time.monotonic(), until)
+        with self.assertRaises(larder.Refused):
+            self.shared.barrier(3)
+
+        self.assertEqual(words[8 + 1], 0)  # of the seat that was refused
+        self.assertTrue(self.shared.barrier(2))
+        thread.join(SOON_S)
 
     def test_a_dropped_hold_and_a_closed_array_give_up_the_lock(self):
         other = larder.shared(self.name)
@@ -280,6 +383,13 @@ class SharedTest(unittest.TestCase):
             one.array[:] = 1, 2
             self.assertEqual(other.array.tolist(), [1, 2])
 
+    def test_a_daemon_that_does_not_send_memory_is_not_waited_for_longer_than_wanted(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
+            silent.bind(os.path.join(folder, "regions.sock"))
+            silent.listen()
+            with self.assertRaisesRegex(larder.TimedOut, f"the daemon did not send the memory of a region: store={folder}; "):
+                room("_shared")._received_memory(folder, 4096, time.monotonic())
+
     def test_a_region_of_another_kind_or_with_a_spoiled_description_is_refused(self):
         room("_control")._called(STORE, "CreateRegion", {"name": "other", "kind": "test", "bytes": 4096 + 16})
         with self.assertRaisesRegex(larder.Refused, "the region is of another kind: name=other kind=test wantedKind=shared-array"):
@@ -308,7 +418,11 @@ class WithoutDaemonTest(unittest.TestCase):
             worker = started("a", "print('ready', flush=True)\nfor _ in range(2):\n    with shared.lock(60): shared.array[:] += 1\n    shared.barrier(2, 60)\n",
                            LARDER_STORE=store)
             self.addCleanup(end, worker)
-            os.kill(larder.status(store)["pid"], signal.SIGKILL)
+            pid = larder.status(store)["pid"]
+            os.kill(pid, signal.SIGSTOP)
+            with self.assertRaisesRegex(larder.TimedOut, "the deadline passed: store="):  # not after the ten seconds of a silent daemon
+                larder.shared("a", "i8", 8, store=store, timeout=0)
+            os.kill(pid, signal.SIGKILL)
 
         for _ in range(2):
             with shared.lock(SOON_S):

@@ -125,7 +125,7 @@ class Strings(_Rows):
             text = str(self._bytes[begin:end], "ascii")
         except UnicodeDecodeError:  # then characters and bytes differ in number
             encoded = bytes(self._bytes[begin:end])
-            return (encoded[start:end].decode() for start, end in zip(offsets, offsets[1:]))
+            return map(lambda start, end: encoded[start:end].decode(), offsets, offsets[1:])  # goes on after a damaged row, unlike a generator
         return (text[start:end] for start, end in zip(offsets, offsets[1:]))
 
 
@@ -173,7 +173,7 @@ class Ragged(_Rows):
     def _block(self, first, offsets):
         values, shapes, starts = self._flat, self._shapes[first:first + len(offsets) - 1], offsets.tolist()
         if self._lengths is None and len(shapes) == len(starts) - 1:
-            return (values[start:end].reshape(shape) for start, end, shape in zip(starts, starts[1:], shapes.tolist()))
+            return map(lambda start, end, shape: values[start:end].reshape(shape), starts, starts[1:], shapes.tolist())  # goes on after a damaged row
         if offsets.min() >= 0 and offsets.max() <= len(values) and np.array_equal(shapes, np.diff(offsets)[:, None]):
             return (values[start:end] for start, end in zip(starts, starts[1:]))
         return super()._block(first, offsets)

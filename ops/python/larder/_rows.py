@@ -28,6 +28,7 @@ from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
+from ._seats import _close_files, _locked_files, _opened_again, _without_locks
 from ._serve import _lock_byte, _served
 from ._store import _FORMAT_VERSION, _trusted
 from ._versions import _newest
@@ -36,7 +37,6 @@ _ROWS_BEHIND_PAGE = 192  # the start of rows, in bytes after a page: see FORMAT.
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
-_open_regions: weakref.WeakSet[_Region] = weakref.WeakSet()
 
 
 def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays: str | Sequence[str] | None = None, *,
@@ -336,22 +336,24 @@ class _Region:
     """A region of computed rows that this process has open. While it is open, the daemon does not evict it."""
 
     def __init__(self, name, locks, descriptor, memory):
-        self.name, self._descriptor, self.memory = name, descriptor, memory
+        self.name, self.memory = name, memory
         self._claimed, self._guard = set(), threading.Lock()
-        self._descriptors = [locks, descriptor]
-        weakref.finalize(self, _close_descriptors, self._descriptors).atexit = False
-        _open_regions.add(self)
+        self._locks, self._files = [locks], [descriptor]  # of the region, and of its rows
+        for files in self._locks, self._files:
+            weakref.finalize(self, _close_files, files).atexit = False
+        _locked_files.add(self)
 
     def after_fork(self):
-        """Open the files again in a child, so that the parent's claims end with the parent."""
+        """Open the file of the rows again in a child, so that the parent's claims end with the parent."""
         self._claimed, self._guard = set(), threading.Lock()
-        inherited = self._descriptor
-        self._descriptor = self._descriptors[1] = os.open(f"/proc/self/fd/{inherited}", os.O_RDWR | os.O_CLOEXEC)
-        os.close(inherited)
+        if self._files:
+            self._files[:] = _opened_again(self._files.pop())
 
     def try_claim(self, row):
         with self._guard:  # the kernel does not distinguish threads that use one descriptor
-            if row in self._claimed or not _lock_byte(self._descriptor, fcntl.F_WRLCK, row):
+            if not self._files:
+                raise _without_locks(self.name)
+            if row in self._claimed or not _lock_byte(self._files[0], fcntl.F_WRLCK, row):
                 return False
             self._claimed.add(row)
             return True
@@ -359,20 +361,7 @@ class _Region:
     def release(self, row):
         with self._guard:
             self._claimed.discard(row)
-            _lock_byte(self._descriptor, fcntl.F_UNLCK, row)
-
-
-def _close_descriptors(descriptors):
-    for descriptor in descriptors:
-        os.close(descriptor)
-
-
-def _after_fork():
-    for region in list(_open_regions):
-        region.after_fork()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+            _lock_byte(self._files[0], fcntl.F_UNLCK, row)
 
 
 def _open_rows(store, text, count, row_bytes):
@@ -456,7 +445,7 @@ def _open_region(store, name, file, header):
         raise _not_ours(store) from None
     finally:
         if not kept:
-            _close_descriptors(descriptors)
+            _close_files(descriptors)
 
 
 def _rows_starts(memory, wanted, length, name):

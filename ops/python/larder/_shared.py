@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import operator
 import os
 import socket
 import struct
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ._computed import _REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_READY, _REGION_STATE
-from ._control import _called, _listed_rows
+from ._control import _GRACE_S, _called, _listed_rows
 from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
 from ._memory import _address, _libc, _map_file, ctypes
-from ._serve import _FLOCK, _lock_byte, _served
+from ._seats import _locked_files, _Seats, _Visit
+from ._serve import _lock_byte, _served
 from ._store import _FORMAT_VERSION
 
 _SHARED_KIND = "shared-array"
-_REGION_MAKING, _INIT_LOCK, _FIRST_SEAT = 1, 1, 2
+_REGION_MAKING = 1
 _MOST_SHARED_DIMENSIONS, _MOST_BYTES, _ZEROING_STEP = 13, 1 << 58, 64 << 20
 _SHARED_HEAD = struct.Struct("<iii4x13q8x64s")  # length of the dtype, rank, spare, shape, dtype
 _LOCK_AT, _BARRIER_AT, _ELEMENTS_AT = 256, 1024, 4096  # offsets in the data of the region
@@ -33,7 +34,6 @@ _LOCK_BELL, _GATE_BELL = 24, 28  # offsets in the lock
 _GENERATION, _PARTIES, _STAMPS, _MOST_PARTIES, _BARRIER_BELL = 0, 1, 8, 368, 16  # places of int64 in the barrier; an offset
 _LOOK_S, _STALLED_S, _SHARED_PAUSE_S = 0.02, 0.1, 0.001
 _FUTEX_CALLS = {"x86_64": 202, "aarch64": 98}
-_open_seats: weakref.WeakSet[_Seats] = weakref.WeakSet()
 
 
 def shared(name: str, dtype: Any = None, shape: int | Sequence[int] | None = None, *, timeout: float = 10,
@@ -56,7 +56,7 @@ def shared(name: str, dtype: Any = None, shape: int | Sequence[int] | None = Non
     wanted = None if dtype is None and shape is None else _wanted_array(name, dtype, shape)
     end = time.monotonic() + timeout
     while True:
-        row = _shared_row(_served(store), name, wanted)
+        row = _shared_row(_served(store), name, wanted, end)
         if row:
             opened = _opened_array(_served(store), row, wanted, end)
             if opened:
@@ -77,23 +77,24 @@ class Shared:
         self.name, self.dtype, self.shape = name, dtype, shape
         self._store, self._seats, memory = store, seats, segment.memory
         self._array = np.ndarray(shape, dtype, memory, _REGION_DATA + _ELEMENTS_AT)
-        self._lock = _SharedLock(name, memory, seats)
-        self._barrier = np.frombuffer(memory, "<i8", _STAMPS + _MOST_PARTIES, _REGION_DATA + _BARRIER_AT)
-        self._barrier_bell = _Bell(memory, _REGION_DATA + _BARRIER_AT + _BARRIER_BELL)
+        self._lock, self._barrier = _SharedLock(name, memory, seats), _SharedBarrier(name, memory, seats)
 
     @property
     def array(self) -> np.ndarray:
         """The elements, writable."""
-        self._require_open()
-        return self._array
+        array = self._array
+        self._seats.require_open()
+        return array
 
     def lock(self, timeout: float = 10, *, reading: bool = False) -> Hold:
         """Take the lock, for one writer or, with `reading`, together with other readers. The death of a holder releases it.
 
-        Raises `TimedOut`, which names the holder, after `timeout` seconds. A thread cannot take it twice. Threads in Java wait at the same lock.
+        Threads in Java share the lock. Raises `TimedOut`, which names the holder, after `timeout` seconds. A thread cannot take it twice. Ctrl+C gives it up; if
+        an exception keeps the frame that was interrupted, the lock may stay taken until the exception is dropped.
         """
-        self._require_open()
-        return self._lock.take(reading, timeout)
+        lock = self._lock
+        self._seats.require_open()
+        return lock.take(reading, timeout)
 
     def barrier(self, parties: int, timeout: float = 60) -> bool:
         """Wait until as many threads or processes as `parties` have called this, in Python or Java. Return True only to the last one.
@@ -101,83 +102,22 @@ class Shared:
         All give the same number. One that dies while it waits no longer counts. Raises `TimedOut` after `timeout` seconds; the others
         continue to wait, and this one may call again.
         """
-        self._require_open()
+        barrier = self._barrier
+        self._seats.require_open()
         if not 0 < operator.index(parties) <= _MOST_PARTIES:
             raise ValueError(f"no barrier can have this number of parties: parties={parties} limit={_MOST_PARTIES}")
-        end = time.monotonic() + timeout
-        words, seats, seat = self._barrier, self._seats, None
-        try:
-            self._enter_barrier(parties, timeout, end)
-            try:
-                generation = int(words[_GENERATION])
-                seat = next((seat for seat in range(_MOST_PARTIES) if seats.take(_FIRST_PARTY_SEAT + seat)), None)
-                if seat is None:
-                    raise Refused(_message("too many threads wait at a barrier", "use another array", name=self.name, limit=_MOST_PARTIES))
-                others = self._arrived(generation, seat)
-                if others and words[_PARTIES] != parties:
-                    raise Refused(_message("the barrier has another number of parties", "give the same number everywhere", name=self.name,
-                                           parties=words[_PARTIES], wantedParties=parties))
-                words[_PARTIES] = parties
-                words[_STAMPS + seat] = generation + 1
-                is_last = others + 1 >= parties
-                if is_last:
-                    words[_GENERATION] = generation + 1
-            finally:
-                seats.leave(_BARRIER_SEAT)
-            if is_last:
-                self._barrier_bell.ring()
-            else:
-                self._await(generation, parties, timeout, end)
-            return is_last
-        finally:
-            if seat is not None:
-                seats.leave(_FIRST_PARTY_SEAT + seat)
-
-    def _enter_barrier(self, parties, timeout, end):
-        while not self._seats.take(_BARRIER_SEAT):  # held for a moment only, unless its holder is stopped
-            if time.monotonic() >= end:
-                raise self._late(parties, timeout)
-            time.sleep(_SHARED_PAUSE_S)
-
-    def _await(self, generation, parties, timeout, end):
-        words, bell = self._barrier, self._barrier_bell
-        while words[_GENERATION] == generation:
-            heard = bell.listen()
-            left = end - time.monotonic()
-            if words[_GENERATION] != generation:
-                return
-            if left > 0:
-                bell.sleep(heard, min(left, _LOOK_S))
-                continue
-            self._enter_barrier(parties, timeout, end + _STALLED_S)  # so no arriving thread counts this one, unless it was stopped
-            try:
-                if words[_GENERATION] == generation:
-                    raise self._late(parties, timeout)
-            finally:
-                self._seats.leave(_BARRIER_SEAT)
-
-    def _arrived(self, generation, own):
-        """Return how many other threads wait. A seat without a living process does not count."""
-        stamped = np.flatnonzero(self._barrier[_STAMPS:] == generation + 1).tolist()
-        return sum(seat != own and self._seats.is_taken(_FIRST_PARTY_SEAT + seat) for seat in stamped)
-
-    def _late(self, parties, timeout):
-        arrived = self._arrived(int(self._barrier[_GENERATION]), -1)
-        return TimedOut(_message("not all have come to a barrier in time", "check the processes that are missing", name=self.name, arrived=arrived,
-                                 parties=parties, timeout=timeout))
+        return barrier.wait(parties, timeout)
 
     def close(self) -> None:
-        """Give up the lock, and the memory unless views of `array` exist. Idempotent."""
-        if self._seats is not None:
-            self._lock.close()
-            self._seats = self._array = self._lock = self._barrier = self._barrier_bell = None
-
-    def _require_open(self):
-        if self._seats is None:
-            raise ValueError(f"the shared array is closed: name={self.name}")
+        """Give up the lock, and the memory unless views of `array` exist. Threads that wait at this object get ValueError. Idempotent."""
+        lock = self._lock
+        if lock is not None:
+            lock.close()
+            self._seats.close()
+            self._array = self._lock = self._barrier = None
 
     def __enter__(self) -> Shared:
-        self._require_open()
+        self._seats.require_open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -197,24 +137,27 @@ def _restore_shared(name, dtype, shape, store):
 class Hold:
     """The lock of a `Shared` in the hands of one thread, until its ``with`` ends or `release` is called."""
 
-    def __init__(self, lock, reading):
-        self._lock, self._reading, self._key = lock, reading, _LockKey(reading)
+    _lock = None  # of one whose creation was interrupted
+
+    def __init__(self, lock, key):
+        self._key, self._lock = key, lock
 
     @property
     def abandoned_by(self) -> int:
         """The pid of a writer that died with the lock, until `mark_repaired` is called; 0 if none did. The data may be inconsistent."""
         words = self._lock.words
-        return int(words[_ABANDONED_BY]) or (int(words[_WRITER]) if self._reading else 0)
+        return int(words[_ABANDONED_BY]) or (int(words[_WRITER]) if self._key.reading else 0)
 
     def mark_repaired(self) -> None:
         """Declare the data consistent again. Only for a writer."""
-        if self._reading or not self._lock.is_held_by(self._key):
+        if self._key.reading or not self._lock.is_held_by(self._key):
             raise ValueError(f"only the holder of the lock for writing can repair the data: name={self._lock.name}")
         self._lock.words[_ABANDONED_BY] = 0
 
     def release(self) -> None:
         """Give up the lock. Idempotent; any thread may call it."""
         self._lock.release(self._key)
+        self._key.is_released = True
 
     def __enter__(self) -> Hold:
         return self
@@ -223,14 +166,27 @@ class Hold:
         self.release()
 
     def __del__(self):
-        self.release()  # an interrupt may come between taking it and the block
+        if self._lock is not None and not self._key.is_released:  # an interrupt may come before the block, or in its end
+            self._lock.release_later(self._key)
 
 
 class _LockKey:
     """The part of a `Hold` that the lock keeps. A dropped `Hold` gives it back."""
 
     def __init__(self, reading):
-        self.reading, self.place = reading, None
+        self.reading, self.thread, self.place, self.is_released = reading, _this_thread(), None, False
+
+
+_own = threading.local()
+
+
+def _this_thread():
+    """Return an object of this thread alone: a new thread may get the number of one that has ended."""
+    try:
+        return _own.token
+    except AttributeError:
+        _own.token = object()
+        return _own.token
 
 
 class _SharedLock:
@@ -241,41 +197,41 @@ class _SharedLock:
         self.words = np.frombuffer(memory, "<i8", _READERS + _MOST_READERS, _REGION_DATA + _LOCK_AT)
         self._lock_bell = _Bell(memory, _REGION_DATA + _LOCK_AT + _LOCK_BELL)
         self._gate_bell = _Bell(memory, _REGION_DATA + _LOCK_AT + _GATE_BELL)
-        self._holds, self._process = {}, os.getpid()
         self._seen = int(self.words[_BEAT]), time.monotonic()
 
     def take(self, reading, timeout):
         self._require_not_held()
         end = time.monotonic() + timeout
         hold = None if self._is_awaited() else self._try(reading)
-        while hold is None and not self._seats.take(_GATE_SEAT):
-            heard = self._gate_bell.listen()
-            if self._seats.take(_GATE_SEAT):
-                break
-            hold = self._try(reading) if self._is_next_stalled() else None
-            if hold is None and not self._sleep(self._gate_bell, heard, end):
-                hold = self._try(reading)
-                if hold is None:
-                    raise self._late(reading, timeout)
-        hold = hold or self._take_behind_gate(reading, end)
+        if hold is None:
+            with _Visit(self._seats) as visit:
+                hold = self._wait(visit, reading, end)
         if hold is None:
             raise self._late(reading, timeout)
         return hold
 
-    def _take_behind_gate(self, reading, end):
+    def _wait(self, visit, reading, end):
+        while not visit.take(_GATE_SEAT):
+            heard = self._gate_bell.listen()
+            if visit.take(_GATE_SEAT):
+                break
+            hold = self._try(reading) if self._is_next_stalled() else None
+            if hold:
+                return hold
+            if not self._sleep(self._gate_bell, heard, end):
+                return self._try(reading)
         try:
             self.words[_WAITER] = os.getpid()
             while True:
                 self.words[_BEAT] += 1
                 heard = self._lock_bell.listen()
                 hold = self._try(reading)
-                if hold:
+                if hold or not self._sleep(self._lock_bell, heard, end):
                     return hold
-                if not self._sleep(self._lock_bell, heard, end):
-                    return None
         finally:
-            self.words[_WAITER] = 0
-            self._seats.leave(_GATE_SEAT)
+            if self.words[_WAITER] == os.getpid():  # closing the array leaves the gate meanwhile
+                self.words[_WAITER] = 0
+            visit.leave(_GATE_SEAT)
             self._gate_bell.ring()
 
     def _is_awaited(self):
@@ -298,53 +254,52 @@ class _SharedLock:
         return left > 0
 
     def _try(self, reading):
-        hold = Hold(self, reading)
-        if not self._seats.take(_LOCK_SEAT, together=reading):
-            return None
-        self._holds[threading.get_ident()] = hold._key
-        if reading:
-            hold._key.place = self._note_reader()
-        else:
-            # A pid here is that of a dead writer. It is moved before it is overwritten, so that it is not lost if this
-            # writer is killed between these lines. Its own pid is there before it changes the data.
-            if self.words[_WRITER]:
-                self.words[_ABANDONED_BY] = self.words[_WRITER]
-            self.words[_WRITER] = os.getpid()
-        return hold
+        key = _LockKey(reading)
+        try:
+            if not self._seats.take(_LOCK_SEAT, key, together=reading):
+                return None
+            if reading:
+                key.place = self._free_place()
+            else:
+                # A pid here is that of a dead writer. It is moved before it is overwritten, so that it is not lost if this
+                # writer is killed between these lines. Its own pid is there before it changes the data.
+                if self.words[_WRITER]:
+                    self.words[_ABANDONED_BY] = self.words[_WRITER]
+                key.place = _WRITER
+            self.words[key.place] = os.getpid()
+            return Hold(self, key)
+        except BaseException:
+            self.release(key)
+            raise
 
-    def _note_reader(self):
-        """Return the place of the pid of this reader, for messages. Another reader may overwrite it."""
+    def _free_place(self):
+        """Return the place of the pid of a reader, for messages. Another reader may overwrite it."""
         free = np.flatnonzero(self.words[_READERS:] == 0)
-        place = _READERS + int(free[0] if len(free) else os.getpid() % _MOST_READERS)
-        self.words[place] = os.getpid()
-        return place
+        return _READERS + int(free[0] if len(free) else os.getpid() % _MOST_READERS)
 
     def is_held_by(self, key):
-        return any(held is key for held in self._current_holds().values())
+        return key in self._seats.owners(_LOCK_SEAT)
 
     def release(self, key):
-        holds = self._current_holds()
-        thread = next((thread for thread, held in list(holds.items()) if held is key), None)
-        if thread is None or holds.pop(thread, None) is None:
+        """Give up the lock if this key has it: after a fork, the child has none. May be repeated after an interrupt."""
+        if not self.is_held_by(key):
             return
         # The pid is cleared before the seat is released, or the pid of the next writer could be cleared.
-        if not key.reading:
-            self.words[_WRITER] = 0
-        elif key.place is not None and self.words[key.place] == os.getpid():
-            self.words[key.place] = 0
-        self._seats.leave(_LOCK_SEAT)
+        if key.place is not None:
+            if self.words[key.place] == os.getpid():
+                self.words[key.place] = 0
+            key.place = None
+        self._seats.leave(_LOCK_SEAT, key)
         self._lock_bell.ring()
 
-    def _current_holds(self):
-        """Return the holds of this process: a forked child has none."""
-        if self._process != os.getpid():
-            self._holds, self._process = {}, os.getpid()
-        return self._holds
+    def release_later(self, key):
+        self._seats.leave_later(functools.partial(self.release, key))
 
     def _require_not_held(self):
-        held = self._current_holds().get(threading.get_ident())
-        if held:
-            raise RuntimeError(f"this thread holds the lock already, for {'reading' if held.reading else 'writing'}: name={self.name}")
+        this = _this_thread()
+        for key in self._seats.owners(_LOCK_SEAT):
+            if key.thread is this:
+                raise RuntimeError(f"this thread holds the lock already, for {'reading' if key.reading else 'writing'}: name={self.name}")
 
     def _late(self, reading, timeout):
         values = {"for": "reading" if reading else "writing", "timeout": timeout}
@@ -359,8 +314,78 @@ class _SharedLock:
                                  **values))
 
     def close(self):
-        for key in list(self._current_holds().values()):
+        for key in self._seats.owners(_LOCK_SEAT):
             self.release(key)
+
+
+class _SharedBarrier:
+    """A barrier: each thread that waits has a seat, so that the dead do not count."""
+
+    def __init__(self, name, memory, seats):
+        self.name, self._seats = name, seats
+        self.words = np.frombuffer(memory, "<i8", _STAMPS + _MOST_PARTIES, _REGION_DATA + _BARRIER_AT)
+        self._bell = _Bell(memory, _REGION_DATA + _BARRIER_AT + _BARRIER_BELL)
+
+    def wait(self, parties, timeout):
+        end = time.monotonic() + timeout
+        with _Visit(self._seats) as visit:
+            self._enter(visit, parties, timeout, end)
+            generation = int(self.words[_GENERATION])
+            is_last = self._arrive(visit, generation, parties)
+            visit.leave(_BARRIER_SEAT)
+            if is_last:
+                self._bell.ring()
+            else:
+                self._await(visit, generation, parties, timeout, end)
+            return is_last
+
+    def _enter(self, visit, parties, timeout, end):
+        while not visit.take(_BARRIER_SEAT):  # held for a moment only, unless its holder is stopped
+            if time.monotonic() >= end:
+                raise self._late(parties, timeout)
+            time.sleep(_SHARED_PAUSE_S)
+
+    def _arrive(self, visit, generation, parties):
+        """Take a seat, and return whether this thread is the last one. It is, then the next generation begins."""
+        words = self.words
+        seat = next((seat for seat in range(_MOST_PARTIES) if visit.take(_FIRST_PARTY_SEAT + seat)), None)
+        if seat is None:
+            raise Refused(_message("too many threads wait at a barrier", "use another array", name=self.name, limit=_MOST_PARTIES))
+        words[_STAMPS + seat] = 0  # a thread that died may have left the stamp of this generation
+        others = self.arrived(generation)
+        if others and words[_PARTIES] != parties:
+            raise Refused(_message("the barrier has another number of parties", "give the same number everywhere", name=self.name,
+                                   parties=words[_PARTIES], wantedParties=parties))
+        words[_PARTIES] = parties
+        words[_STAMPS + seat] = generation + 1
+        is_last = others + 1 >= parties
+        if is_last:
+            words[_GENERATION] = generation + 1
+        return is_last
+
+    def _await(self, visit, generation, parties, timeout, end):
+        while self.words[_GENERATION] == generation:
+            self._seats.require_open()
+            heard = self._bell.listen()
+            left = end - time.monotonic()
+            if self.words[_GENERATION] != generation:
+                return
+            if left > 0:
+                self._bell.sleep(heard, min(left, _LOOK_S))
+                continue
+            self._enter(visit, parties, timeout, end + _STALLED_S)  # no thread can count this one while it leaves
+            if self.words[_GENERATION] == generation:
+                raise self._late(parties, timeout)
+
+    def arrived(self, generation):
+        """Return how many threads wait. A seat without a living process does not count."""
+        stamped = np.flatnonzero(self.words[_STAMPS:] == generation + 1).tolist()
+        return sum(self._seats.is_taken(_FIRST_PARTY_SEAT + seat) for seat in stamped)
+
+    def _late(self, parties, timeout):
+        arrived = self.arrived(int(self.words[_GENERATION]))
+        return TimedOut(_message("not all have come to a barrier in time", "check the processes that are missing", name=self.name, arrived=arrived,
+                                 parties=parties, timeout=timeout))
 
 
 class _Bell:
@@ -398,76 +423,6 @@ class _Bell:
         _libc.syscall(ctypes.c_long(self._futex), ctypes.c_void_p(self._place), ctypes.c_int(operation), ctypes.c_uint(value), left, None, ctypes.c_int(0))
 
 
-class _Seats:
-    """The locks of a region that this process has open. The kernel does not distinguish threads that use one descriptor, so this counts."""
-
-    def __init__(self, locks, number):
-        self._files, self._number = [locks], number
-        self._held, self._guard = {}, threading.Lock()  # the number of sharers, or -1
-        _open_seats.add(self)
-
-    def close_with(self, segment):
-        """Give up all locks when the memory goes."""
-        weakref.finalize(segment, _close_files, self._files).atexit = False
-
-    def after_fork(self):
-        """Lock the region again in a child. It holds no seat of its parent."""
-        self._held, self._guard = {}, threading.Lock()
-        inherited = self._files[0]
-        self._files[0] = os.open(f"/proc/self/fd/{inherited}", os.O_RDWR | os.O_CLOEXEC)
-        os.close(inherited)
-        _lock_byte(self._files[0], fcntl.F_RDLCK, self._number)
-
-    def take_init(self):
-        return _lock_byte(self._files[0], fcntl.F_WRLCK, self._number + _INIT_LOCK)
-
-    def leave_init(self):
-        _lock_byte(self._files[0], fcntl.F_UNLCK, self._number + _INIT_LOCK)
-
-    def take(self, seat, together=False):
-        """Take a seat alone, or `together` with others. Return whether that was possible."""
-        with self._guard:
-            count = self._held.get(seat, 0)
-            if count < 0 or count and not together:
-                return False
-            if not count and not _lock_byte(self._files[0], fcntl.F_RDLCK if together else fcntl.F_WRLCK, self._position(seat)):
-                return False
-            self._held[seat] = count + 1 if together else -1
-            return True
-
-    def leave(self, seat):
-        with self._guard:
-            count = self._held.pop(seat, 0)
-            if count > 1:
-                self._held[seat] = count - 1
-            elif count:
-                _lock_byte(self._files[0], fcntl.F_UNLCK, self._position(seat))
-
-    def is_taken(self, seat):
-        """Return whether a living process has a seat."""
-        with self._guard:
-            if seat in self._held:
-                return True
-            found = fcntl.fcntl(self._files[0], fcntl.F_OFD_GETLK, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, self._position(seat), 1, 0))
-            return _FLOCK.unpack(found)[0] != fcntl.F_UNLCK
-
-    def _position(self, seat):
-        return self._number + _FIRST_SEAT + seat
-
-
-def _close_files(files):
-    for file in files:
-        os.close(file)
-
-
-def _lock_again():
-    for seats in list(_open_seats):
-        seats.after_fork()
-
-
-os.register_at_fork(after_in_child=_lock_again)
-
-
 # The region.
 
 
@@ -487,30 +442,36 @@ def _wanted_array(name, dtype, shape):
     return dtype, shape, _ELEMENTS_AT + count * dtype.itemsize
 
 
-def _shared_row(store, name, wanted):
+def _shared_row(store, name, wanted, end):
     """Return the daemon's description of the region. It creates one of the wanted size. None if there is none to open."""
+    within = _call_s(end)
     if wanted is None:
-        answers = _called(store, "ListRegions", {"name": name})
+        answers = _called(store, "ListRegions", {"name": name}, within=within)
     else:
-        answers = _called(store, "CreateRegion", {"name": name, "kind": _SHARED_KIND, "bytes": wanted[2]})
+        answers = _called(store, "CreateRegion", {"name": name, "kind": _SHARED_KIND, "bytes": wanted[2]}, within=within)
     row = next(iter(_listed_rows(answers, "regions")), None)
     if row and row["kind"] != _SHARED_KIND:
         raise Refused(_message("the region is of another kind", "choose another name; see larder regions", name=name, kind=row["kind"], wantedKind=_SHARED_KIND))
     return row
 
 
+def _call_s(end):
+    """Return the seconds that a call to the daemon may take."""
+    return max(0, end - time.monotonic()) + _GRACE_S
+
+
 def _opened_array(store, row, wanted, end):
     """Open a region. Return None if it is being removed."""
     locks = os.open(os.path.join(store, "regions", "locks"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    seats = _Seats(locks, row["id"])
+    seats = _Seats(locks, row["name"], row["id"])
     segment = None
     try:
-        segment = _shared_segment(store, row) if _lock_byte(locks, fcntl.F_RDLCK, row["id"]) else None
+        segment = _shared_segment(store, row, end) if _lock_byte(locks, fcntl.F_RDLCK, row["id"]) else None
     except FileNotFoundError:
         pass
     finally:
         if segment is None:
-            _open_seats.discard(seats)
+            _locked_files.discard(seats)
             os.close(locks)
     if segment is None:
         return None
@@ -519,10 +480,10 @@ def _opened_array(store, row, wanted, end):
     return Shared(row["name"], store, segment, seats, *_described_array(row, segment.memory, wanted))
 
 
-def _shared_segment(store, row):
+def _shared_segment(store, row, end):
     """Map the memory of a region, with a descriptor of its own: see FORMAT.md for regions without a file. None if it was removed."""
     path = row["path"]
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW) if path else _received_memory(store, row["id"])
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW) if path else _received_memory(store, row["id"], end)
     if descriptor is None:
         return None
     try:
@@ -540,11 +501,15 @@ def _shared_segment(store, row):
         os.close(descriptor)
 
 
-def _received_memory(store, number):
+def _received_memory(store, number, end):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.connect(os.path.join(store, "regions.sock"))
-        connection.send(struct.pack("<q", number))
-        answer, descriptors, _, _ = socket.recv_fds(connection, 8, 1)
+        connection.settimeout(_call_s(end))
+        try:
+            connection.connect(os.path.join(store, "regions.sock"))
+            connection.send(struct.pack("<q", number))
+            _, descriptors, _, _ = socket.recv_fds(connection, 8, 1)
+        except TimeoutError:
+            raise TimedOut(_message("the daemon did not send the memory of a region", "check its process: larder status", store=store)) from None
     return descriptors[0] if descriptors else None
 
 

@@ -18,7 +18,6 @@ import io
 import itertools
 import os
 import sys
-import urllib.request
 import zlib
 
 import numpy as np
@@ -42,6 +41,8 @@ def read(path):
 
 def fetched(address):
     """Reads the array behind an address."""
+    import urllib.request  # takes 30 ms: not for the other ways
+
     with urllib.request.urlopen(address) as answer:
         return {"rows": np.load(io.BytesIO(answer.read()))}
 
@@ -87,6 +88,8 @@ def mapped(kind, source, cache):
 
     def save():
         if kind == "remote":
+            import urllib.request
+
             urllib.request.urlretrieve(source, os.path.join(cache, "rows.npy"))
             return
         for name, array in READ[kind](source).items():
