@@ -143,7 +143,7 @@ class Step:
 
 
 class Process:
-    """A JVM with its output. Calls `hear` for each line, and `hear_end` at the end."""
+    """A JVM with its output. It passes each line to `hear`, and calls `hear_end` at the end."""
 
     def __init__(self, words, **options):
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)

@@ -235,7 +235,7 @@ def write_huge():
 
 
 def write_sparse():
-    """Write columns of more rows than a reader can visit, of which the file has nearly none."""
+    """Write columns with more rows than a reader can visit. The file has only a few of them."""
     rows = 10**15
     with h5py.File(HERE / "sparse.h5", "w") as file:
         texts = file.create_dataset("texts", (rows,), h5py.string_dtype(), chunks=(100,))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loads of files whose listing is as it was: a daemon that trusts it after 20 ms instead of a minute. */
+/** Loads of files with an unchanged listing, by a daemon that trusts a listing after 20 ms instead of a minute. */
 class UnchangedListingTest {
     private static final int FILES = 50;
     private static final int FILE_BYTES = 60_000;
@@ -57,7 +57,7 @@ class UnchangedListingTest {
         return served.load("d", sources).message();
     }
 
-    /** Returns the bytes that the daemon has read by system calls, or is told of. */
+    /** Returns the number of bytes that the daemon has read by system calls. */
     private long readBytes() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + daemon.pid() + "/io"))) {
             return lines.filter(line -> line.startsWith("rchar: "))

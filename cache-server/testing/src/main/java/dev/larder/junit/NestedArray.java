@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A Java array of any number of dimensions, whose rows have equal lengths. */
+/** A Java array of any number of dimensions, with rows of equal lengths. */
 final class NestedArray {
     private static final Map<Class<?>, String> DTYPES =
             Map.of(byte.class, "|u1", int.class, "<i4", long.class, "<i8", float.class, "<f4", double.class, "<f8");

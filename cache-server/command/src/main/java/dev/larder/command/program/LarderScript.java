@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import org.jspecify.annotations.Nullable;
 
-/** The script that started this JVM, by which a command starts another one. */
+/** The script that started this JVM. Commands start other JVMs with it. */
 public final class LarderScript {
     private LarderScript() {}
 

@@ -22,7 +22,7 @@ final class FilterWeights {
     /** The number of source pixels for each pixel of the result; some weights may be 0. */
     int taps;
 
-    /** Whether a sum of bytes with these weights may be less or more than a byte. */
+    /** True if a sum of bytes with these weights may be less or more than a byte. */
     boolean overflow;
 
     private double[] exact = {};
