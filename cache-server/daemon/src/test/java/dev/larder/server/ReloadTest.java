@@ -163,7 +163,7 @@ class ReloadTest {
             try (Dataset now = larder.dataset("d")) {
                 assertThat(now.isNewest()).isTrue();
             }
-            Object gone = served.control().evict("d");
+            Object unusedEviction = served.control().evict("d");
             assertThat(old.isNewest()).isFalse();
         }
     }

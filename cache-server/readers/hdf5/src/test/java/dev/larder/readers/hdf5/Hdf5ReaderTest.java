@@ -1,5 +1,6 @@
 package dev.larder.readers.hdf5;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
@@ -271,9 +272,9 @@ class Hdf5ReaderTest {
     void rowsOfChunksThatWereNeverWrittenAreEmpty() throws IOException {
         Map<String, ReadArrays.Read> few = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("sparse.h5"), "few");
 
-        List<Long> offsets = few.get("few/offsets").longs();
+        List<Long> offsets = requireNonNull(few.get("few/offsets")).longs();
 
-        assertThat(few.get("few/bytes").bytes())
+        assertThat(requireNonNull(few.get("few/bytes")).bytes())
                 .asString(StandardCharsets.US_ASCII)
                 .isEqualTo("oneend");
         assertThat(offsets.subList(0, 102)).containsOnly(0L);

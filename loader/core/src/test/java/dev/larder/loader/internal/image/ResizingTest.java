@@ -114,8 +114,9 @@ class ResizingTest {
         }
         BytePixels pixels = new BytePixels();
         for (int width : new int[] {1, length}) {
-            pixels.begin(red, 0, length / width, width, 3);
-            frame.set(0, 0, width, length / width, 1, 1);
+            int height = length / width;
+            pixels.begin(red, 0, height, width, 3);
+            frame.set(0, 0, width, height, 1, 1);
 
             assertThat(FILTERS)
                     .allSatisfy(
@@ -137,7 +138,7 @@ class ResizingTest {
                     long inner = 1 << 21;
                     for (int j = 0; j < across.taps; j++) {
                         int at = ((down.first[y] + i) * width + across.first[x / 3] + j) * 3 + x % 3;
-                        inner += (image[at] & 0xff) * across.byTap[j][x / 3];
+                        inner += (long) (image[at] & 0xff) * across.byTap[j][x / 3];
                     }
                     sum += Math.max(0, Math.min(255, inner >> 22)) * down.byTap[i][y];
                 }
