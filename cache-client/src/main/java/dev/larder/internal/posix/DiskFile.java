@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open file on a disk or server, of which pages may not be in memory. Calls read its rows, and throw exceptions if the disk fails or the
- * file has become shorter. A mapping would raise SIGBUS then. Thread-safe.
+ * An open file on a disk or server, which may not be in memory. Calls read its rows, and throw exceptions if the disk fails or the file has
+ * become shorter. A mapping would raise SIGBUS. Thread-safe.
  */
 public final class DiskFile implements AutoCloseable {
     private static final int EINTR = 4;

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * The rows of one array or column in a file on a disk, which may not be in memory.
  *
  * <p>Rows are read by calls at first, and the read-ahead thread requests them before. When many requests in a row have found all data in
- * memory, rows are copied from the mapping, which takes less time. When such a copy waits for the disk, rows are read by calls again, for
- * twice as many requests.
+ * memory, rows are copied from the mapping, which takes less time. When such a copy waits for the disk, rows are read by calls again, and
+ * twice as many requests have to find their data in memory.
  *
  * <p>Gather threads read; only the read-ahead thread calls {@link #request} and {@link #endRequests}.
  */

@@ -174,7 +174,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return failure;
     }
 
-    /** Returns what to check if no batch is ready in time. */
+    /** Returns the remedy if no batch is ready in time: the parts to check. */
     public String whatToCheck() {
         return disks().stream().anyMatch(DiskRows::isHanging)
                 ? "check the disk or the server of the file that is being read"

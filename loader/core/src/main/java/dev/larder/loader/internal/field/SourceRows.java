@@ -305,7 +305,7 @@ abstract class SourceRows {
         return 1;
     }
 
-    /** Returns where a row begins among the stored bytes. */
+    /** Returns the position of a row's first byte among the stored bytes. */
     abstract long position(long row);
 
     /** Returns how many bytes of a row are taken. */
