@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Fails a test that leaves something behind: child processes, threads, open files or mappings in {@code /dev/shm}, or stores
@@ -99,6 +100,19 @@ public final class LeavesNothingBehind
     /** Returns a path in shared memory for a store that does not exist yet. No store of anybody else lies beside it. */
     public static Path newStore() {
         return OwnFolder.PATH.resolve(Long.toString(NAMED.incrementAndGet()));
+    }
+
+    /** Returns a path on a disk for a store that does not exist yet; the test is skipped if {@code /var/tmp} is in memory. */
+    static Path newStoreOnDisk() {
+        try {
+            String type = Files.getFileStore(DISK).type();
+            if (Set.of("tmpfs", "ramfs").contains(type)) {
+                throw new TestAbortedException(DISK + " is a " + type);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return DISK.resolve(OWN_PREFIX + NAMED.incrementAndGet());
     }
 
     /** Makes a folder in shared memory, for this user only. */

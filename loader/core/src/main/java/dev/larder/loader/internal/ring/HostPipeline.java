@@ -37,6 +37,9 @@ public final class HostPipeline implements Pipeline {
     private final Ring ring;
     private final GatherThreads threads;
 
+    /** Null if all rows are in memory. */
+    private final @Nullable ReadAhead ahead;
+
     /**
      * How the consumer takes batches.
      *
@@ -55,8 +58,9 @@ public final class HostPipeline implements Pipeline {
         this.source = source;
         this.slots = allocate(source, samples, consumption.slots());
         Gather gather = new Gather(source, settings.retries(), settings.maxSkipped());
-        Ring.Work work = new Ring.Work(
+        RingWork work = new RingWork(
                 taskRows(samples, source.sampleByteSize()),
+                settings.threads() > 0,
                 settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
                 settings.inOrder(),
                 consumption.keeps(),
@@ -64,6 +68,7 @@ public final class HostPipeline implements Pipeline {
         try {
             this.ring = new Ring(source, gather, slots, work, consumption.timeout());
             this.threads = GatherThreads.start(source, gather, ring, settings.threads());
+            this.ahead = gather.readAhead();
         } catch (Throwable e) {
             RingSlot.closeMemory(slots);
             throw e;
@@ -151,7 +156,7 @@ public final class HostPipeline implements Pipeline {
     /** Waits for a thread that may use the order of the ended epoch, but not for one that hangs in a user's sampler. */
     private void awaitNothingPlanned() {
         Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
-        while (ring.isPlanningEnded() && !deadline.isOver()) {
+        while ((ring.isPlanningEnded() || (ahead != null && ahead.isLookingUp())) && !deadline.isOver()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
     }
@@ -159,11 +164,19 @@ public final class HostPipeline implements Pipeline {
     @Override
     public void start(Plan plan) {
         ring.start(plan);
+        wakeReadAhead();
     }
 
     @Override
     public void follow(Plan running, Plan next) {
         ring.follow(running, next);
+        wakeReadAhead();
+    }
+
+    private void wakeReadAhead() {
+        if (ahead != null) {
+            ahead.wake();
+        }
     }
 
     @Override
@@ -194,6 +207,11 @@ public final class HostPipeline implements Pipeline {
         return slots.size();
     }
 
+    /** Returns how long gather threads have waited for disks, in nanoseconds. */
+    public long diskWaitNanos() {
+        return source.diskWaitNanos();
+    }
+
     /** Returns the counts of deliveries. */
     public Ring.Counts counts() {
         return ring.counts();
@@ -210,6 +228,9 @@ public final class HostPipeline implements Pipeline {
     @Override
     public void abandon() {
         ring.close();
+        if (ahead != null) {
+            ahead.end();
+        }
     }
 
     @Override
@@ -219,13 +240,14 @@ public final class HostPipeline implements Pipeline {
 
     /** Closes; does not free the memory of slots if a device may still read it. */
     public void close(boolean freesMemory) {
-        ring.close();
+        abandon();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
                     .with("threads", held)
                     .remedy("take a thread dump to see where the sampler or the transform waits");
         }
+        source.closeFiles();
         if (freesMemory) {
             RingSlot.closeMemory(slots);
         }

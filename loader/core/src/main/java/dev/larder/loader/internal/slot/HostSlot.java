@@ -3,6 +3,7 @@ package dev.larder.loader.internal.slot;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -55,6 +56,11 @@ public class HostSlot extends BatchSlot implements SlotPart {
             closeMemory();
             throw e;
         }
+    }
+
+    /** Returns a slot for the rows of a batch only. */
+    public static HostSlot withoutMemory(int fields) {
+        return new HostSlot(List.of(), fields, 0, HostMemory::allocate);
     }
 
     /** Frees the memory in the opposite order of allocation. No thread may use it any more. */
