@@ -25,6 +25,7 @@ _SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that
 _SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
 _WINDOW_CHECKS_S = 1.0
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes no limit as a huge number
+_seek, _now = os.lseek, time.perf_counter  # for each gather from memory, where a look-up counts
 _draws = random.Random()  # the program's own random numbers stay as they are
 
 
@@ -59,20 +60,20 @@ class _FileRows:
     """The rows of an array in a file that may be on a disk. Reads raise errors if the mapping would end the process with SIGBUS."""
 
     def __init__(self, descriptor, segment, array, name):
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         weakref.finalize(self, os.close, descriptor).atexit = False
         with contextlib.suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)  # a read of a missing row then reads this row only
         self.file, self._dataset, self._array = segment.path, segment.version.name, name
         self._start, self.row_bytes = array.offset, array.nbytes // len(array)
-        self._end = self._start + array.nbytes
+        self.end = self._start + array.nbytes
         self.waited = 0.0  # seconds that gathers have waited for the disk
 
     def is_cached(self, row):
         """Return whether the start of a row is in memory. Reads it if the kernel cannot report that."""
         offset = self._start + row * self.row_bytes
         try:
-            os.preadv(self._descriptor, [bytearray(1)], offset, os.RWF_NOWAIT)
+            os.preadv(self.descriptor, [bytearray(1)], offset, os.RWF_NOWAIT)
             return True
         except BlockingIOError:
             return False
@@ -81,16 +82,14 @@ class _FileRows:
                 return False
         began = time.perf_counter()
         try:
-            os.pread(self._descriptor, 1, offset)
+            os.pread(self.descriptor, 1, offset)
         except OSError:
             return False  # the gather of this row raises it
         return time.perf_counter() - began < _SLOWEST_FROM_MEMORY
 
-    def require_whole(self):
-        """Raise an error if the file has become shorter: a gather from the mapping would end the process."""
-        size = os.lseek(self._descriptor, 0, os.SEEK_END)
-        if size < self._end:
-            raise self._unread(max(0, size - self._start) // self.row_bytes)
+    def shorter(self):
+        """Return the error for a file that has become shorter."""
+        return self._unread(max(0, os.fstat(self.descriptor).st_size - self._start) // self.row_bytes)
 
     def advise(self, rows):
         """Have the kernel read rows ahead. Neighbours are read together."""
@@ -100,7 +99,7 @@ class _FileRows:
         apart = np.flatnonzero(firsts[1:] > ends[:-1])
         begins = (firsts[np.concatenate(([0], apart + 1))] * page).tolist()
         stops = (ends[np.concatenate((apart, [-1]))] * page).tolist()
-        advise, descriptor, willneed = os.posix_fadvise, self._descriptor, os.POSIX_FADV_WILLNEED
+        advise, descriptor, willneed = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED
         with contextlib.suppress(OSError):  # it is only advice
             for begin, stop in zip(begins, stops):
                 for piece in range(begin, stop, _ADVICE_BYTES):
@@ -112,7 +111,7 @@ class _FileRows:
         if int(rows[-1]) - int(rows[0]) == len(rows) - 1 and (rows[1:] > rows[:-1]).all():  # they are adjacent
             self._fill(int(rows[0]) * length + start, target)
             return
-        read, descriptor, at = os.preadv, self._descriptor, 0
+        read, descriptor, at = os.preadv, self.descriptor, 0
         for row in rows.tolist():
             part = target[at:at + length]
             at += length
@@ -127,7 +126,7 @@ class _FileRows:
         while len(target):
             row = (offset - self._start) // self.row_bytes
             try:
-                found = os.preadv(self._descriptor, (target,), offset)
+                found = os.preadv(self.descriptor, (target,), offset)
             except OSError as e:
                 raise self._unread(row, e) from e
             if found == 0:
@@ -138,7 +137,7 @@ class _FileRows:
         if error is None:
             return LarderError(_message("row not read: its file is shorter than when it was loaded", "restore the file, or load it as it is now: "
                                         f"larder reload {self._dataset}", dataset=self._dataset, array=self._array, row=row, file=self.file,
-                                        bytes=os.fstat(self._descriptor).st_size, loadedBytes=self._end))
+                                        bytes=os.fstat(self.descriptor).st_size, loadedBytes=self.end))
         return LarderError(_message("row not read", "check the disk, its kernel log (dmesg) for instance, or load the data from another one",
                                     dataset=self._dataset, array=self._array, row=row, file=self.file, error=error))
 
@@ -153,24 +152,25 @@ class _ReadAhead:
 
     def __init__(self, source, file, plan, batch_size, together, windows):
         self._source, self._file, self._plan = source, file, plan
+        self._descriptor, self._end = file.descriptor, file.end
         self._together, self._group_rows, self._windows = together, together * batch_size, windows
         self._is_cached, self._lock = None, threading.Lock()
+        self._slow = _SLOW_GATHER_S + self._group_rows * file.row_bytes / _SLOW_BYTES_PER_S
         self._advised = 0  # position in the epoch
         self._reading = {}  # the start of the read of each thread
         self._most_rows, self._window, self._checked = 0, _FIRST_WINDOW_ROWS, -_WINDOW_CHECKS_S
 
     def gather(self, rows, out, first):
         """Copy rows into an array of their shape. `first` is the position of the first one in the epoch."""
-        if self._is_cached is None:
-            self._look(0)
-        if not self._is_cached:
+        if not self._is_cached and (self._is_cached is False or not self._look(0)):
             self._read(rows, out, first)
             return
-        self._file.require_whole()
-        began = time.perf_counter()
+        if _seek(self._descriptor, 0, os.SEEK_END) < self._end:  # a gather from the mapping would end the process
+            raise self._file.shorter()
+        began = _now()
         self._source.gather(rows, out)
-        seconds = time.perf_counter() - began
-        if seconds > _SLOW_GATHER_S + out.nbytes / _SLOW_BYTES_PER_S and not self._look(first + len(out)):
+        seconds = _now() - began
+        if seconds > self._slow and not self._look(first + len(out)):
             self._add_wait(seconds)
 
     def may_wait(self):
