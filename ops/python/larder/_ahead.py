@@ -1,4 +1,4 @@
-"""Rows that are not in memory: the loader knows their order, so it reads them ahead."""
+"""Rows that are not in memory. A loader has their order, so it reads them ahead."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _PROBES = 16
 _SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that cannot report it
 _SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
 _WINDOW_CHECKS_S = 1.0
+_CHANGED = 8  # the code of contents that differ
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes no limit as a huge number
 _seek, _now = os.lseek, time.perf_counter  # for each gather from memory, where a look-up counts
 _draws = random.Random()  # the program's own random numbers stay as they are
@@ -134,12 +135,14 @@ class _FileRows:
             offset, target = offset + found, target[found:]
 
     def _unread(self, row, error=None):
-        if error is None:
-            return LarderError(_message("row not read: its file is shorter than when it was loaded", "restore the file, or load it as it is now: "
-                                        f"larder reload {self._dataset}", dataset=self._dataset, array=self._array, row=row, file=self.file,
-                                        bytes=os.fstat(self.descriptor).st_size, loadedBytes=self.end))
-        return LarderError(_message("row not read", "check the disk, its kernel log (dmesg) for instance, or load the data from another one",
-                                    dataset=self._dataset, array=self._array, row=row, file=self.file, error=error))
+        place = {"file": self.file, "row": row, "dataset": self._dataset, "array": self._array}
+        if error is not None:
+            return LarderError(_message("row not read", "check the disk, its kernel log (dmesg) for instance, or load the data from another one", **place,
+                                        error=error))
+        failure = LarderError(_message("row not read", "the file has become shorter: restore it, or load it as it is now: "
+                                       f"larder reload {self._dataset}", **place, bytes=os.fstat(self.descriptor).st_size, loadedBytes=self.end))
+        failure.code = _CHANGED
+        return failure
 
 
 class _ReadAhead:

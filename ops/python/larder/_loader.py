@@ -562,7 +562,7 @@ class _Epoch:
             if reading:
                 began, file = reading
                 raise TimedOut(_message("no thread has made the batch, because a disk read takes too long", "check the disk or its server, or give a "
-                                        "longer timeout", **late, file=file, reading=f"{time.monotonic() - began:.1f} s")) from None
+                                        "longer timeout", **late, reading=file, since=f"{time.monotonic() - began:.1f}s")) from None
             raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", **late)) from None
 
     def _ended(self):
