@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ._ahead import _file_rows, _ReadAhead
 from ._batches import Batch
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
@@ -84,6 +85,7 @@ class Loader:
             raise ValueError(_message("an array is named twice", "a batch has each array once", dataset=self._dataset.name, arrays=self._names))
         self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
+        self._files = [_file_rows(self._dataset._array(name), name) for name in self._names]
         self._batch_size, self._shuffle = _integer("batch_size", batch_size, 1), _seed(shuffle)
         rank, world = _ranks(shard)
         if tail not in _TAILS or (drop_last and tail == "exact"):
@@ -187,6 +189,10 @@ class Loader:
 
     def _sampler(self):
         return "sequential" if self._shuffle is None else f"random(seed={self._shuffle})"
+
+    def _waited_for_disk(self):
+        """Return the seconds that gathers have waited for a disk."""
+        return sum(file.waited for file in self._files if file)
 
     def _plan(self, epoch, start=0, length=None):
         order = None if self._shuffle is None or epoch is None else self._order(epoch)
@@ -317,8 +323,8 @@ class _Source:
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
         self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
-    def gather(self, rows, out):
-        """Copy rows into an array of their shape."""
+    def gather(self, rows, out, _first=0):
+        """Copy rows into an array of their shape. Their position in the epoch does not matter."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
                 self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
@@ -380,15 +386,20 @@ class _Gatherer:
     _handed_out: Any = None  # the conversion of an array for the caller
 
     def __init__(self, loader, epoch, plan):
-        self._sources, self._pool, self._plan, self._epoch, self._transform = loader._sources, loader._pool, plan, epoch, loader._transform
+        self._pool, self._plan, self._epoch, self._transform = loader._pool, plan, epoch, loader._transform
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
-        self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
+        windows = sum(file is not None for file in loader._files)
+        gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, windows) if file else source
+                   for source, file in zip(loader._sources, loader._files)]
+        self._ahead = [gather for gather in gathers if type(gather) is _ReadAhead]
+        self._parts = [(gather, source.name, source.shape, source.dtype, offset)
+                       for gather, source, offset in zip(gathers, loader._sources, self._pool.offsets)]
 
     def __call__(self, group):
         """Return the batches of a group."""
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
-        arrays = self._gathered(rows, samples)
+        arrays = self._gathered(rows, samples, first * size)
         if self._together == 1:
             batch = self._batch(arrays, first, samples, valid)
             return [batch if self._transform is None else self._transformed(batch, rows)]
@@ -403,14 +414,22 @@ class _Gatherer:
             batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
 
-    def _gathered(self, rows, size):
-        """Return the arrays of some rows with their names."""
+    def _gathered(self, rows, size, first):
+        """Return the arrays of some rows with their names. `first` is the position of the first row."""
         slot, arrays = self._pool.take(), []
         for source, name, shape, dtype, offset in self._parts:
             out = np.ndarray((size, *shape), dtype, slot, offset)
-            source.gather(rows, out)
+            source.gather(rows, out, first)
             arrays.append((name, out))
         return arrays
+
+    def may_wait(self):
+        """Return whether a gather may wait for a disk."""
+        return bool(self._ahead) and any(ahead.may_wait() for ahead in self._ahead)
+
+    def reading(self):
+        """Return the start of the read that takes longest, and its file, or None."""
+        return min(filter(None, (ahead.reading() for ahead in self._ahead)), default=None)
 
     def _batch(self, arrays, number, size, valid):
         handed_out = self._handed_out
@@ -517,6 +536,8 @@ class _Epoch:
 
     def _help(self):
         """Make a group that no thread has begun, instead of waiting. Return None if there is none."""
+        if self._gather.may_wait():  # a disk may hang
+            return None
         try:
             group = self._wanted.get_nowait()
         except queue.Empty:
@@ -536,8 +557,13 @@ class _Epoch:
         try:
             return self._made.get(timeout=max(0, end - time.monotonic()))
         except queue.Empty:
-            raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", epoch=self._epoch,
-                                    batch=group * self._together, timeout=self._timeout)) from None
+            late = {"epoch": self._epoch, "batch": group * self._together, "timeout": self._timeout}
+            reading = self._gather.reading()
+            if reading:
+                began, file = reading
+                raise TimedOut(_message("no thread has made the batch, because a disk read takes too long", "check the disk or its server, or give a "
+                                        "longer timeout", **late, reading=file, since=f"{time.monotonic() - began:.1f}s")) from None
+            raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", **late)) from None
 
     def _ended(self):
         return LarderError(_message("the epoch was ended", "finish one epoch before the next, or make a second loader",

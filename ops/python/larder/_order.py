@@ -121,7 +121,7 @@ class _Plan:
         self._turns = (length - start) // self._world if tail == "drop" else -(-(length - start) // self._world)
         own = self._own(length - start, tail)
         self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
-        self._samples = self.batches * batch_size if drop_last else own
+        self.samples = self.batches * batch_size if drop_last else own
 
     def _own(self, samples, tail):
         if tail == "drop":
@@ -131,7 +131,7 @@ class _Plan:
     def rows(self, batch, count=1):
         """Return the rows of `count` batches, as a slice if they are adjacent, their number, and the number of valid ones, which come first."""
         first = batch * self._size
-        size = max(0, min(count * self._size, self._samples - first))
+        size = max(0, min(count * self._size, self.samples - first))
         at = self.start + first * self._world + self._rank
         end = at + (size - 1) * self._world + 1
         valid = size if end <= self._counted else len(range(at, min(end, self._counted), self._world))
