@@ -274,7 +274,7 @@ final class Serve implements Callable<Integer> {
         }
     }
 
-    /** Prints a note if the store is on a disk although no option says so. */
+    /** Prints a note if shared memory is small, so that the store is on a disk. */
     private void tellOfDisk(Path store) {
         StoreLocation.smallMemory(store)
                 .ifPresent(sizes -> note("the store is on a disk: store=" + store + " reason=" + sizes
