@@ -1,4 +1,4 @@
-"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py, pyarrow)."""
+"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py, pyarrow, pandas, tables)."""
 
 import ctypes
 import pathlib
@@ -8,6 +8,7 @@ import zlib
 
 import h5py
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 HERE = pathlib.Path(__file__).parent
@@ -280,6 +281,14 @@ def write_compounds(file, expected):
     expected["arrays"] = text(arrays)
 
 
+def write_table(expected):
+    """Write a table as pandas and PyTables do."""
+    frame = pd.DataFrame({"n": np.arange(5), "x": np.arange(5) * 0.5, "word": list("abcde"), "at": pd.date_range("2024-02-28", periods=5)})
+    frame.to_hdf(HERE / "pandas.h5", key="t", mode="w", format="table", index=False)
+    with h5py.File(HERE / "pandas.h5") as file:
+        expected["t/table"] = text(file["t/table"][...])
+
+
 def value_of(kind):
     """Return an element whose bytes are all 1."""
     return np.frombuffer(b"\1" * kind.itemsize, kind)[0]
@@ -326,6 +335,9 @@ def main():
             with h5py.File(HERE / f"{name}-{version}.h5", "w", libver=(version, "v110")) as file:
                 write(file, found)
             lines += [f"{name}-{version}.h5\t{path}\t{value}" for path, value in sorted(found.items())]
+    table = {}
+    write_table(table)
+    lines += [f"pandas.h5\t{path}\t{value}" for path, value in table.items()]
     edges = {}
     with h5py.File(HERE / "edges.h5", "w", libver=("v110", "v110")) as file:
         write_edges(file, edges)

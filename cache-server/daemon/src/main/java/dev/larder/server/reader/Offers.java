@@ -130,12 +130,16 @@ final class Offers {
         return all.equals(other.all);
     }
 
-    /** Returns how to cut an array into shards. Its name decides that, as the arrays of one column have names by one rule in each format. */
+    /** Returns how to cut an array into shards, as its name and the plain array that it belongs to show. */
     Partitioning partitioning(Offer offer) {
+        return partitioning(offer, all);
+    }
+
+    static Partitioning partitioning(Offer offer, List<Offer> all) {
         String column = offer.column();
-        if (isPartOf(column, CLASSES)) {
+        if (isPartOf(column, CLASSES, all)) {
             return Partitioning.REPLICATED;
-        } else if (isPartOf(column, ELEMENT_MASK)) {
+        } else if (isPartOf(column, ELEMENT_MASK, all)) {
             return Partitioning.BY_ROWS;
         }
         boolean isOffsets = offer.part().equals("NONE") && column.endsWith(OFFSETS);
@@ -143,7 +147,7 @@ final class Offers {
     }
 
     /** Returns whether a name is that of an array without parts, and this suffix. */
-    private boolean isPartOf(String name, String suffix) {
+    private static boolean isPartOf(String name, String suffix, List<Offer> all) {
         String base = name.substring(0, Math.max(0, name.length() - suffix.length()));
         return name.endsWith(suffix)
                 && all.stream().anyMatch(other -> other.part().equals("NONE") && other.name().equals(base));

@@ -62,7 +62,8 @@ class Hdf5ReaderTest {
         "compounds-earliest.h5, 12",
         "compounds-v110.h5, 12",
         "links-earliest.h5, 10",
-        "links-v110.h5, 10"
+        "links-v110.h5, 10",
+        "pandas.h5, 0"
     })
     void everyArrayIsAsNumpyHasIt(String file, int more) throws IOException {
         Map<String, String> expected = Files.readAllLines(GOLDEN.resolve("expected.tsv")).stream()
