@@ -3,6 +3,7 @@ package dev.larder.loader.internal.slot;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.sample.Receipt;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -33,6 +34,12 @@ public class HostSlot extends BatchSlot implements SlotPart {
     public boolean[] bad;
 
     public int badCount;
+
+    /** The sum of the receipt's terms of its valid samples, skipped ones included. */
+    public long terms;
+
+    /** The sum of the receipt's terms of its valid samples that were skipped. */
+    public long skippedTerms;
 
     /** Set by the ring after the batch has failed or its epoch has ended, to stop all work for it. */
     public volatile boolean ended;
@@ -124,6 +131,8 @@ public class HostSlot extends BatchSlot implements SlotPart {
                 keptValid += i < valid ? 1 : 0;
                 rows[kept] = rows[i];
                 positions[kept++] = positions[i];
+            } else if (i < valid) {
+                skippedTerms += Receipt.term(positions[i], rows[i]);
             }
         }
         Arrays.fill(bad, 0, size, false);
