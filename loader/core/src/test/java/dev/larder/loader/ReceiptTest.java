@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Receipts of single loaders. */
+/** Receipts of single loaders. {@link KilledTrainersTest} compares those of runs that are killed. */
 class ReceiptTest {
     private static final int ROWS = 97;
 
