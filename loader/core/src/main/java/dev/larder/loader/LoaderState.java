@@ -5,7 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.RankProgress;
 import dev.larder.loader.internal.plan.Rest;
-import dev.larder.loader.internal.sample.Receipt;
+import dev.larder.loader.internal.slot.Receipt;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

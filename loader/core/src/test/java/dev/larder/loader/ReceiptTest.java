@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.internal.sample.Receipt;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;

@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.loader.internal.sample.Receipt;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;

@@ -1,8 +1,8 @@
 package dev.larder.loader.internal.plan;
 
-import dev.larder.loader.internal.sample.Receipt;
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.internal.slot.Remainder;
 import dev.larder.loader.sample.Shard;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.plan;
 
-import dev.larder.loader.internal.sample.Receipt;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Shard;

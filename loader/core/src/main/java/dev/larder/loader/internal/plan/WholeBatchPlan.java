@@ -2,8 +2,8 @@ package dev.larder.loader.internal.plan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.internal.sample.Receipt;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.BatchOrder;
 import dev.larder.loader.sample.Shard;
 import java.util.function.LongUnaryOperator;

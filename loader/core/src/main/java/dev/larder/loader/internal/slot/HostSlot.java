@@ -3,7 +3,6 @@ package dev.larder.loader.internal.slot;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.device.HostAllocator;
-import dev.larder.loader.internal.sample.Receipt;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -1,6 +1,5 @@
 package dev.larder.loader.internal.slot;
 
-import dev.larder.loader.internal.sample.Receipt;
 import org.jspecify.annotations.Nullable;
 
 /** Computes the rest of an epoch after one of its batches, for states. */

@@ -1,4 +1,4 @@
-package dev.larder.loader.internal.sample;
+package dev.larder.loader.internal.slot;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
