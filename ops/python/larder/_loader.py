@@ -21,7 +21,7 @@ from ._ahead import _file_rows, _ReadAhead
 from ._batches import Batch
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
-from ._order import _integer, _Plan, _seed, _shuffled
+from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
@@ -33,6 +33,7 @@ _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
 _LONGEST_WAIT = 1e8  # seconds: Python needs a finite timeout
 _ROWS_SHOWN = 10
+_MOST_CHECKED = 1 << 27  # samples of an order that are compared with a state; as in Java
 _SETTINGS = {"num_workers": "threads=", "prefetch_factor": "prefetch=", "collate_fn": "transform=", "generator": "shuffle=SEED", "seed": "shuffle=SEED",
              "sampler": "shuffle=SEED and shard=(rank, world)", "batch": "batch_size=", "pin_memory": "larder.torch.Loader"}
 
@@ -136,19 +137,38 @@ class Loader:
         """Return the position after the returned batches, as a dict that ``json`` can write."""
         epoch, plan, batch = self._reached
         consumed, length = plan.consumed_after(batch), plan.length
-        return {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
-                "epoch": epoch, "consumed": consumed, "length": length}
+        state = {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
+                 "epoch": epoch, "consumed": consumed, "length": length}
+        receipt = self.receipt
+        return state if receipt is None else {**state, "receipt": receipt}
+
+    @property
+    def receipt(self) -> str | None:
+        """A digest of the dataset and of the samples that all ranks have consumed in the epoch, at their positions.
+
+        Runs with equal receipts have visited the same samples in the same order, in Python or Java, with any number of ranks. It is
+        part of ``state_dict``. None if the epoch was resumed from a state without one. Each access adds the samples since the last one:
+        some nanoseconds for each sample of all ranks.
+        """
+        _, plan, batch = self._reached
+        sums = plan.receipt_after(batch)
+        if sums is None:
+            return None
+        visited, skipped = sums
+        return _receipt(self._identity, visited, skipped if self._shard[0] == 0 else 0)  # one rank keeps what was skipped before
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
         """Resume at a state: the next ``for`` continues its epoch, or begins the next one if the epoch was
         complete.
 
-        Also accepts the text that Java writes. Raises `LarderError` for a state of other data or of another order.
+        Also accepts the text that Java writes. Raises `LarderError` for a state of other data or of another order. Computes the order of
+        the epoch, to compare the samples before the state with its receipt.
         """
         try:
             values = json.loads(state) if isinstance(state, str) else state
             epoch, consumed, length, seed = (_integer(key, values[key]) for key in ("epoch", "consumed", "length", "seed"))
-            digest, sampler, version = values["digest"], values["sampler"], values["format"]
+            digest, sampler, version, receipt = values["digest"], values["sampler"], values["format"], values.get("receipt")
+            before = None if receipt is None else _parsed_receipt(receipt, digest)  # the sums of the samples before the state
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
         if version == 2 and "progress" in values:
@@ -166,8 +186,9 @@ class Loader:
         if sampler != self._sampler():
             raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
                                        dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
+        plan = self._resumed(epoch, consumed, length, before)
         self._end()
-        self._seed, self._reached = seed, (epoch, self._plan(None, consumed, length), -1)
+        self._seed, self._reached = seed, (epoch, plan, -1)
         self._next, self._begun = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None), None
 
     def close(self) -> None:
@@ -198,6 +219,19 @@ class Loader:
         order = None if self._shuffle is None or epoch is None else self._order(epoch)
         return _Plan(self._rows, order, self._batch_size, self._drop_last, self._shard, start, length)
 
+    def _resumed(self, epoch, consumed, length, before):
+        """Return the plan of the rest of an epoch. Refuses a receipt of other samples than the order has."""
+        checks = before is not None and consumed <= _MOST_CHECKED
+        plan = self._plan(epoch if checks else None, consumed, length)
+        ordered = plan.terms_of_order() if checks else 0
+        if checks and ordered != before[0]:
+            raise LarderError(_message("state was saved after other samples than the order has", "resume with the releases of Larder and of PyTorch or "
+                                       "numpy that the state was saved with; or remove its \"receipt\", and samples may come twice or not at all",
+                                       dataset=self._dataset.name, epoch=epoch, consumed=consumed, sampler=self._sampler(),
+                                       stateReceipt=_receipt(self._identity, *before), receipt=_receipt(self._identity, ordered)))
+        plan.before = before
+        return plan
+
     def _order(self, epoch):
         ahead, self._ahead = self._ahead, None
         order = ahead.await_order() if ahead is not None and ahead.epoch == epoch else None
@@ -210,7 +244,13 @@ class Loader:
 
     def _begin(self, epoch, start=0, length=None):
         self._end()
-        plan = self._plan(epoch, start, length)
+        reached, before, batch = self._reached
+        is_same = reached == epoch and before.wanted == (start, length) and batch < 0
+        if batch + 1 == before.batches and not is_same:
+            before.release()  # not earlier, because the state at its end has its receipt
+        plan = before if is_same and before.has_order else self._plan(epoch, start, length)
+        if is_same:
+            plan.before = before.before
         self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
         self._running = weakref.ref(running)  # ends its threads if the loop drops it
@@ -493,7 +533,8 @@ class _Epoch:
                 raise LarderError("an epoch belongs to the process that began it; make a loader in this one")
             number = self._number
             if number == self._plan.batches:
-                self._plan.release()
+                if self._loader() is None:
+                    self._plan.release()
                 self.close()
                 raise StopIteration
             if not self._is_open:

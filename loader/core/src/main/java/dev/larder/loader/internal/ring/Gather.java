@@ -107,7 +107,7 @@ public final class Gather {
     private void plan(RingSlot slot) {
         Plan plan = slot.plan();
         try {
-            plan.fillIndices(slot);
+            plan.fill(slot);
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {

@@ -330,9 +330,7 @@ public final class Ring implements DeliveredBatch.Lender {
         for (SlotArray array : slot.arrays) {
             deliveredBytes += array.filled.capacity();
         }
-        if (!work.inOrder()) {
-            taken.note(slot, slots, line);
-        }
+        taken.note(slot, work.inOrder() ? List.of() : slots, line);
         return deliveries.open(slot, work.keepsBatches());
     }
 

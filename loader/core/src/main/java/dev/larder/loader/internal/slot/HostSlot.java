@@ -35,6 +35,12 @@ public class HostSlot extends BatchSlot implements SlotPart {
 
     public int badCount;
 
+    /** The sum of the receipt's terms of its valid samples, skipped ones included. */
+    public long terms;
+
+    /** The sum of the receipt's terms of its valid samples that were skipped. */
+    public long skippedTerms;
+
     /** Set by the ring after the batch has failed or its epoch has ended, to stop all work for it. */
     public volatile boolean ended;
 
@@ -130,6 +136,8 @@ public class HostSlot extends BatchSlot implements SlotPart {
                 keptValid += i < valid ? 1 : 0;
                 rows[kept] = rows[i];
                 positions[kept++] = positions[i];
+            } else if (i < valid) {
+                skippedTerms += Receipt.term(positions[i], rows[i]);
             }
         }
         Arrays.fill(bad, 0, size, false);
