@@ -77,7 +77,8 @@ final class StoreChoice {
 
     /** Chooses a free path, of a writable place if there is one. A container may have a read-only root. */
     private static Choice newStore(Caller caller, List<Skipped> skipped) {
-        @Nullable Path store = Stream.concat(caller.writablePlaces().stream(), caller.places().stream())
+        @Nullable
+        Path store = Stream.concat(caller.writablePlaces().stream(), caller.places().stream())
                 .map(caller::ownStore)
                 .filter(path ->
                         !Files.exists(path, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(path.resolveSibling("")))

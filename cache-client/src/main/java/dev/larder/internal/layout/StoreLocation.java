@@ -177,7 +177,13 @@ public final class StoreLocation {
             LongSupplier memoryBytes) {
         static Caller ofThisProcess() {
             Credentials credentials = Credentials.ofThisProcess();
-            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), PLACES, MemoryGroup::memoryBytes);
+            return new Caller(
+                    credentials.uid(),
+                    userName(),
+                    credentials.groups(),
+                    System.getenv(),
+                    PLACES,
+                    MemoryGroup::memoryBytes);
         }
 
         /** Returns the paths where a new store of this user can be created. */

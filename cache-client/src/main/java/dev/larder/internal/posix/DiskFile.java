@@ -87,7 +87,8 @@ public final class DiskFile implements AutoCloseable {
                 .with("offset", position);
         return errno == 0
                 ? failure.with("fileBytes", posix.status(descriptor).byteSize())
-                        .remedy("the file has become shorter since it was loaded: restore it, or load the dataset again")
+                        .remedy(
+                                "the file has become shorter since it was loaded: restore it, or load the dataset again")
                 : failure.with("errno", errno)
                         .with("reason", LibC.strerror(errno))
                         .remedy("check the disk or the server of this file (dmesg), or restore the file from a copy");

@@ -111,13 +111,33 @@ public record LoadOptions(
     /** Returns these options for raw binary files of this element type and shape. */
     public LoadOptions withElements(String newDtype, String newShape) {
         return new LoadOptions(
-                keys, as, newDtype, newShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
+                keys,
+                as,
+                newDtype,
+                newShape,
+                packBelowBytes,
+                strict,
+                inPlace,
+                evenIfUnchanged,
+                exclude,
+                shard,
+                decimals);
     }
 
     /** Returns these options with this form of the result. */
     public LoadOptions withAs(As newValue) {
         return new LoadOptions(
-                keys, newValue, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
+                keys,
+                newValue,
+                dtype,
+                shape,
+                packBelowBytes,
+                strict,
+                inPlace,
+                evenIfUnchanged,
+                exclude,
+                shard,
+                decimals);
     }
 
     /** Returns these options with sources compared by every byte, or not. */
@@ -134,7 +154,8 @@ public record LoadOptions(
 
     /** Returns these options with unchanged sources read again, or not. */
     public LoadOptions withEvenIfUnchanged(boolean newValue) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, newValue, exclude, shard, decimals);
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, newValue, exclude, shard, decimals);
     }
 
     /** Returns whether the same sources give the same version with both options. The comparison of sources does not affect that. */
@@ -148,6 +169,7 @@ public record LoadOptions(
 
     /** Returns these options with arrays below this length packed. */
     public LoadOptions withPackBelowBytes(long newValue) {
-        return new LoadOptions(keys, as, dtype, shape, newValue, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
+        return new LoadOptions(
+                keys, as, dtype, shape, newValue, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 }

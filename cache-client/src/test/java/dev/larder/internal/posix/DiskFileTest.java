@@ -42,7 +42,8 @@ class DiskFileTest {
             assertThatThrownBy(() -> file.read(7, 6, address, 4))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CHECKSUM))
-                    .hasMessageStartingWith("row not read: file=" + folder.resolve("rows") + " row=7 offset=8 fileBytes=8;");
+                    .hasMessageStartingWith(
+                            "row not read: file=" + folder.resolve("rows") + " row=7 offset=8 fileBytes=8;");
         }
     }
 

@@ -151,8 +151,9 @@ class ResidencyTest {
 
         assertThatThrownBy(() -> served.load("large", packed))
                 .hasMessageContaining("not enough space: needed=")
-                .hasMessageMatching(".* raise --capacity, or use a (larger mount|store on a disk, which has room for it: "
-                        + "--store /var/tmp/larder-" + StoreLocation.userName() + ")");
+                .hasMessageMatching(
+                        ".* raise --capacity, or use a (larger mount|store on a disk, which has room for it: "
+                                + "--store /var/tmp/larder-" + StoreLocation.userName() + ")");
     }
 
     @Test

@@ -85,7 +85,11 @@ public record LoaderState(
         RankProgress firstProgress = first.parsedProgress();
         if (firstProgress == null || firstProgress.world() == 1) {
             requireOneNode(ofAllRanks);
-            if (ofAllRanks.stream().map(state -> state.withSkipped(0)).distinct().count() > 1) {
+            if (ofAllRanks.stream()
+                            .map(state -> state.withSkipped(0))
+                            .distinct()
+                            .count()
+                    > 1) {
                 throw new IllegalArgumentException("states of ranks differ: " + ofAllRanks);
             }
             // Each rank skips samples of its own, so equal sums are of one rank.
@@ -137,8 +141,7 @@ public record LoaderState(
     }
 
     private LoaderState withSkipped(long skipped) {
-        String changed =
-                receipt.isEmpty() ? "" : new Receipt(parsedReceipt().visited(), skipped).toString();
+        String changed = receipt.isEmpty() ? "" : new Receipt(parsedReceipt().visited(), skipped).toString();
         return new LoaderState(
                 dataset, digest, sampler, seed, epoch, consumed, length, decoder, progress, places, changed);
     }

@@ -90,8 +90,9 @@ record StateContext(
                         .with("sampler", sampler)
                         .with("stateReceipt", state.receipt())
                         .with("receipt", start().plus(ordered))
-                        .remedy("resume with the release of Larder and the sampler that the state was saved with; or remove"
-                                + " its \"receipt\", and samples may come twice or not at all");
+                        .remedy(
+                                "resume with the release of Larder and the sampler that the state was saved with; or remove"
+                                        + " its \"receipt\", and samples may come twice or not at all");
             }
         }
         plan.continueReceipt(saved);

@@ -96,10 +96,10 @@ class AnyOrderTest {
                             LongStream.range(0, ROWS).boxed().toList());
             assertThat(state).isNotNull();
             if (state.isEpochDone()) {
-                List<Long> order = inBatches
-                        ? rows(buckets.order(ROWS, 0)::row)
-                        : rows(sampler.order(ROWS, 0)::row);
-                assertThat(state.receipt()).as("case %d of seed %d", round, seed).isEqualTo(shelf.receipt(order));
+                List<Long> order = inBatches ? rows(buckets.order(ROWS, 0)::row) : rows(sampler.order(ROWS, 0)::row);
+                assertThat(state.receipt())
+                        .as("case %d of seed %d", round, seed)
+                        .isEqualTo(shelf.receipt(order));
             }
         }
         assertThat(overtaken).isPositive();

@@ -82,32 +82,46 @@ class ReadAheadTest {
     @Test
     void windowsStepsAndBatchesOfAnySizeAreThoseOfMemory() {
         Map<String, FixtureArray> arrays = Map.of(
-                "rows", Shelf.noise(ROWS, 50), "fortran", FixtureArray.of("|u1", Order.F, Shelf.noiseBytes(ROWS * 4), ROWS, 4));
+                "rows",
+                Shelf.noise(ROWS, 50),
+                "fortran",
+                FixtureArray.of("|u1", Order.F, Shelf.noiseBytes(ROWS * 4), ROWS, 4));
 
-        assertSameBatches(arrays, dataset -> Loader.over(dataset)
-                .fields(
-                        Field.window("rows", 5).stride(2), Field.window("fortran", 2).stride(2))
-                .shuffle(3)
-                .batch(9));
-        assertSameBatches(arrays, dataset -> Loader.over(dataset)
-                .fields(
-                        Field.rows("rows").transform(new Transform().toFloat()),
-                        Field.rows("rows").as("made").map(Dtype.parse("|u1"), new long[] {50}, (row, result) ->
-                                row.getBytes(0, result, 0, 50)))
-                .batches(BatchSampler.of(Sampler.random(5), 13, false)));
+        assertSameBatches(
+                arrays,
+                dataset -> Loader.over(dataset)
+                        .fields(
+                                Field.window("rows", 5).stride(2),
+                                Field.window("fortran", 2).stride(2))
+                        .shuffle(3)
+                        .batch(9));
+        assertSameBatches(
+                arrays,
+                dataset -> Loader.over(dataset)
+                        .fields(
+                                Field.rows("rows").transform(new Transform().toFloat()),
+                                Field.rows("rows")
+                                        .as("made")
+                                        .map(
+                                                Dtype.parse("|u1"),
+                                                new long[] {50},
+                                                (row, result) -> row.getBytes(0, result, 0, 50)))
+                        .batches(BatchSampler.of(Sampler.random(5), 13, false)));
     }
 
     @Test
     void columnsAreThoseOfMemory() {
-        assertSameBatches(Scenes.arrays(Scenes.SCENES), dataset -> Loader.over(dataset)
-                .fields(
-                        Field.padded("words"),
-                        Field.packed("boxes").truncate(2),
-                        Field.texts("question").truncate(9),
-                        Field.texts("scene"),
-                        Field.rows("feat").at("feat_row"))
-                .shuffle(3)
-                .batch(7));
+        assertSameBatches(
+                Scenes.arrays(Scenes.SCENES),
+                dataset -> Loader.over(dataset)
+                        .fields(
+                                Field.padded("words"),
+                                Field.packed("boxes").truncate(2),
+                                Field.texts("question").truncate(9),
+                                Field.texts("scene"),
+                                Field.rows("feat").at("feat_row"))
+                        .shuffle(3)
+                        .batch(7));
     }
 
     @Test

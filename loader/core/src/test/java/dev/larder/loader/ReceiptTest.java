@@ -178,9 +178,12 @@ class ReceiptTest {
                 last = batch.receipt();
             }
 
-            assertThat(last).startsWith(shelf.receipt(
-                            LongStream.range(0, ROWS).map(order::row).boxed().toList())
-                    + "-");
+            assertThat(last)
+                    .startsWith(shelf.receipt(LongStream.range(0, ROWS)
+                                    .map(order::row)
+                                    .boxed()
+                                    .toList())
+                            + "-");
             assertThat(Receipt.parse(last).skipped())
                     .isEqualTo(skipped.stream().mapToLong(term -> term).sum());
         }

@@ -113,7 +113,9 @@ class ResumePropertiesTest {
             state = run.read(null, world, 1000, counted);
         }
         assertThat(counted).as(which).isEqualTo(model);
-        assertThat(state == null ? "" : state.receipt()).as(which).isEqualTo(model.isEmpty() ? "" : shelf.receipt(model));
+        assertThat(state == null ? "" : state.receipt())
+                .as(which)
+                .isEqualTo(model.isEmpty() ? "" : shelf.receipt(model));
     }
 
     /** Reads an epoch with all ranks in step. */

@@ -101,9 +101,9 @@ class ResumeTest {
             LoaderState state = batches.next().stateAfter();
 
             assertThat(state.toJson())
-                    .isEqualTo(
-                            "{\"format\":1,\"dataset\":\"shelf\",\"digest\":\"" + shelf.dataset.digest()
-                                    + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97,\"receipt\":\"" + state.receipt() + "\"}");
+                    .isEqualTo("{\"format\":1,\"dataset\":\"shelf\",\"digest\":\"" + shelf.dataset.digest()
+                            + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97,\"receipt\":\""
+                            + state.receipt() + "\"}");
             assertThat(LoaderState.parse(state.toJson())).isEqualTo(state);
             assertThat(LoaderState.parse(" { \"length\" : 97, \"consumed\": 20,\n\"epoch\":3,\"seed\":42,"
                             + "\"sampler\":\"random(seed=42)\",\"digest\":\"" + shelf.dataset.digest()

@@ -117,7 +117,8 @@ final class TrainerProcess implements AutoCloseable {
         String line = lines.readLine();
         if (line == null || !(line.equals("end") || line.contains("\t"))) {
             commands.close(); // it ends, if it has not
-            throw new AssertionError("trainer failed: " + line + "\n" + String.join("\n", lines.lines().toList()));
+            throw new AssertionError("trainer failed: " + line + "\n"
+                    + String.join("\n", lines.lines().toList()));
         }
         return line;
     }
@@ -150,8 +151,7 @@ final class TrainerProcess implements AutoCloseable {
             builder.shuffle(Long.parseLong(words[2]));
         }
         List<Loader> ranks = IntStream.range(0, world)
-                .mapToObj(rank -> builder
-                        .shard(new Shard(rank, world, Shard.Tail.valueOf(words[1])))
+                .mapToObj(rank -> builder.shard(new Shard(rank, world, Shard.Tail.valueOf(words[1])))
                         .batch(Integer.parseInt(words[3]))
                         .threads(rank == 0 ? 1 : 0)
                         .build())

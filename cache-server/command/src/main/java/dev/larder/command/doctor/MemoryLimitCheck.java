@@ -21,8 +21,8 @@ final class MemoryLimitCheck implements Check {
         if (limit.isEmpty()) {
             return Finding.ok(name(), "none; " + charged);
         }
-        String found =
-                "limit=" + machine.size(limit.get().bytes()) + " file=" + limit.get().file() + "; ";
+        String found = "limit=" + machine.size(limit.get().bytes()) + " file="
+                + limit.get().file() + "; ";
         if (!machine.hasStoreInMemory()) {
             return Finding.ok(name(), found + "the kernel drops pages of a store on a disk to stay below it");
         }

@@ -32,7 +32,10 @@ final class MountCheck implements Check {
                     found + ": read-only",
                     "mount -o remount,rw " + point + " (as root), or larder serve --store DIR on another mount");
         } else if (isMemory && space.totalBytes() <= CONTAINER_DEFAULT_BYTES) {
-            return Finding.problem(name(), found + ": the default of containers, too little for data", enlarge(point) + "; or larder serve --store /var/tmp/larder-" + machine.user());
+            return Finding.problem(
+                    name(),
+                    found + ": the default of containers, too little for data",
+                    enlarge(point) + "; or larder serve --store /var/tmp/larder-" + machine.user());
         } else if (space.freeBytes() <= space.totalBytes() / 100 * SCARCE_PERCENT) {
             return Finding.warning(
                     name(), found + ": nearly full", "larder gc; larder ls --all" + more(isMemory, point));

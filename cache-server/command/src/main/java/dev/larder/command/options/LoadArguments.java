@@ -99,8 +99,9 @@ public final class LoadArguments {
             names = "--decimals",
             paramLabel = "f8",
             defaultValue = "",
-            description = "Load decimals as float64, rounded. Default: int64 without the point, with COLUMN.scale digits"
-                    + " behind it.")
+            description =
+                    "Load decimals as float64, rounded. Default: int64 without the point, with COLUMN.scale digits"
+                            + " behind it.")
     String decimals;
 
     @Mixin

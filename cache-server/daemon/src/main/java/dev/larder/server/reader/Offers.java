@@ -150,7 +150,9 @@ final class Offers {
     private static boolean isPartOf(String name, String suffix, List<Offer> all) {
         String base = name.substring(0, Math.max(0, name.length() - suffix.length()));
         return name.endsWith(suffix)
-                && all.stream().anyMatch(other -> other.part().equals("NONE") && other.name().equals(base));
+                && all.stream()
+                        .anyMatch(other ->
+                                other.part().equals("NONE") && other.name().equals(base));
     }
 
     /** Returns whether a name means a column. */

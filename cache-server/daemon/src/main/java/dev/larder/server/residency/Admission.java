@@ -248,7 +248,8 @@ final class Admission {
         boolean isInMemory = isVolatile(store.layout().root());
         boolean isOnDisk = Files.isWritable(disk) && !isVolatile(disk);
         return isInMemory && isOnDisk && Posix.system().space(disk).freeBytes() > neededBytes
-                ? "a store on a disk, which has room for it: --store " + disk.resolve("larder-" + StoreLocation.userName())
+                ? "a store on a disk, which has room for it: --store "
+                        + disk.resolve("larder-" + StoreLocation.userName())
                 : "a larger mount";
     }
 

@@ -14,7 +14,8 @@ class OffersTest {
 
     private static List<Offer> all() {
         List<Offer> offers = new ArrayList<>();
-        for (String plain : List.of("code", "fixed", "fixed.items.mask", "list.offsets", "list.items.mask", "x.scale")) {
+        for (String plain :
+                List.of("code", "fixed", "fixed.items.mask", "list.offsets", "list.items.mask", "x.scale")) {
             offers.add(Offer.array(plain, "<i8", List.of(3L)));
         }
         offers.addAll(Offer.strings("code.classes", 2, 5));
@@ -36,10 +37,8 @@ class OffersTest {
         "words.items/bytes, IMPOSSIBLE",
     })
     void companionsOfAColumnAreCutIntoShardsAsThoseOfArrow(String name, Partitioning expected) {
-        Offer offer = ALL.stream()
-                .filter(one -> one.name().equals(name))
-                .findAny()
-                .orElseThrow();
+        Offer offer =
+                ALL.stream().filter(one -> one.name().equals(name)).findAny().orElseThrow();
 
         assertThat(Offers.partitioning(offer, ALL)).isEqualTo(expected);
     }

@@ -1,8 +1,8 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
-import dev.larder.internal.layout.ColumnPart;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ExtentTable;
 import dev.larder.server.source.Extents;

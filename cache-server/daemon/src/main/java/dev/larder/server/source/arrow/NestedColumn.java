@@ -138,8 +138,7 @@ final class NestedColumn extends FieldColumn {
     void addArrays(FoundArrays arrays) {
         elements.addScale(name, arrays);
         if (declared != null) {
-            elementNulls.addElementMask(
-                    name, arrays, arrays.addRows(name, elements, nulls.rows(), declared));
+            elementNulls.addElementMask(name, arrays, arrays.addRows(name, elements, nulls.rows(), declared));
             return;
         }
         arrays.add(name, ColumnPart.RAGGED_VALUES, elements.type(), elements.data(), elements.count());

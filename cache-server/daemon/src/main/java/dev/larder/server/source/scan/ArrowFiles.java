@@ -140,8 +140,7 @@ final class ArrowFiles implements Format {
                         "rename it, or leave it out with --exclude");
             }
             boolean hasDoubles = !found.options().decimals().isEmpty();
-            try (ArrowTable table =
-                    ArrowTable.read(identities, search, each.features, hasDoubles, found.settings())) {
+            try (ArrowTable table = ArrowTable.read(identities, search, each.features, hasDoubles, found.settings())) {
                 if (each.rows >= 0 && table.rows() != each.rows) {
                     throw Refusal.unfit(
                             identities.get(0).file(),

@@ -85,7 +85,9 @@ class TableSourceTest {
                 "_;x;Q;NA : a.mask |b1 [4] [1, 0, 0, 0]; a/bytes |u1 [3] [120, 78, 65]; a/offsets <i8 [5] [0, 0, 1, 1, 3]",
             })
     void aColumnIsOfBooleansIfAllItsValuesAreAndMissingOnesHaveAMask(String values, String expected) throws Exception {
-        Path file = write("t.csv", "n,a\n1," + values.replace("_", "").replace("Q", "\"\"").replace(";", "\n1,") + "\n");
+        Path file = write(
+                "t.csv",
+                "n,a\n1," + values.replace("_", "").replace("Q", "\"\"").replace(";", "\n1,") + "\n");
 
         assertThat(shown(file, new SourceOptions(List.of("a")))).containsExactlyInAnyOrder(expected.split("; "));
     }

@@ -94,7 +94,9 @@ class SpaceTest {
 
     @Test
     void aStoreOnADiskMayHoldMoreThanTheMemoryOfTheControlGroup(@TempDir Path machine) throws IOException {
-        assumeTrue(Mount.of(machine).filter(mount -> !mount.isVolatile()).isPresent(), "the temporary folder is on a disk");
+        assumeTrue(
+                Mount.of(machine).filter(mount -> !mount.isVolatile()).isPresent(),
+                "the temporary folder is on a disk");
         Path group = Files.createDirectories(machine.resolve("sys/fs/cgroup/memory/a"));
         Files.writeString(Files.createDirectories(machine.resolve("proc/self")).resolve("cgroup"), "4:memory:/a\n");
         Files.writeString(group.resolve("memory.limit_in_bytes"), "20000\n");

@@ -140,9 +140,8 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
                 return null;
             }
             FlatTable codes = found.table(1);
-            Form form = codes == null
-                    ? new Form(Kind.FIXED, "<i4", Integer.BYTES)
-                    : ArrowTypes.of(ArrowTypes.INT, codes);
+            Form form =
+                    codes == null ? new Form(Kind.FIXED, "<i4", Integer.BYTES) : ArrowTypes.of(ArrowTypes.INT, codes);
             return new Encoding(found.longOf(0), form.type(), form.size());
         }
 

@@ -82,9 +82,7 @@ final class ArrowTypes {
 
     private static Form date(FlatTable type) {
         boolean isOfDays = type.shortOf(0, MILLISECONDS) == 0;
-        return isOfDays
-                ? new Form(Kind.NARROW, "<M8[D]", Integer.BYTES)
-                : new Form(Kind.FIXED, "<M8[ms]", Long.BYTES);
+        return isOfDays ? new Form(Kind.NARROW, "<M8[D]", Integer.BYTES) : new Form(Kind.FIXED, "<M8[ms]", Long.BYTES);
     }
 
     /** Times of day are the time since midnight. */

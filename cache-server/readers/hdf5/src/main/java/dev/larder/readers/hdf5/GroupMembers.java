@@ -43,7 +43,8 @@ final class GroupMembers {
      * @param link the link in words, such as {@code the soft link /a/b}; null for an object
      * @param target the path that a soft link has; null for other members
      */
-    record Member(String name, @Nullable String link, @Nullable String target, long address) {
+    record Member(
+            String name, @Nullable String link, @Nullable String target, long address) {
         static Member object(String name, long address) {
             return new Member(name, null, null, address);
         }
@@ -115,7 +116,8 @@ final class GroupMembers {
             return Member.soft(name, target);
         }
         String words = type == EXTERNAL
-                ? "the external link " + target.substring(1).replaceFirst("\0", ":").replace("\0", "")
+                ? "the external link "
+                        + target.substring(1).replaceFirst("\0", ":").replace("\0", "")
                 : "a link of a kind that its writer defines";
         return new Member(name, words, null, 0);
     }

@@ -12,7 +12,6 @@ import io.jhdf.object.datatype.OpaqueDataType;
 import io.jhdf.object.datatype.StringData;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -153,8 +152,8 @@ final class NumpyTypes {
             String more = fields.size() > MOST_FIELDS ? ", …" : "";
             return fields.isEmpty()
                     ? COMPOUND
-                    : COMPOUND + ": fields="
-                            + String.join(",", fields.subList(0, Math.min(MOST_FIELDS, fields.size()))) + more;
+                    : COMPOUND + ": fields=" + String.join(",", fields.subList(0, Math.min(MOST_FIELDS, fields.size())))
+                            + more;
         }
         return type instanceof OpaqueDataType
                 ? OPAQUE

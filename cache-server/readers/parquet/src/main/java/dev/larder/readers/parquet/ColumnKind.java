@@ -125,8 +125,7 @@ record ColumnKind(
         boolean isSame = switch (field.kind()) {
             case TEXTS, TEXT_VIEWS -> kind.form == Form.STRINGS;
             case BYTES, BYTES_VIEWS -> kind.form == Form.BYTES;
-            case FIXED ->
-                kind.form == Form.NUMBERS && kind.dtype.equals(field.type()) && !kind.isScaled();
+            case FIXED -> kind.form == Form.NUMBERS && kind.dtype.equals(field.type()) && !kind.isScaled();
             default -> false;
         };
         return isSame
@@ -221,8 +220,7 @@ record ColumnKind(
 
     private static @Nullable ColumnKind decimal(PhysicalType type, int digits) {
         return switch (type) {
-            case INT32, INT64, BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY ->
-                changed("<i8", How.INTEGERS_OF_DECIMALS, digits);
+            case INT32, INT64, BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY -> changed("<i8", How.INTEGERS_OF_DECIMALS, digits);
             default -> null;
         };
     }

@@ -336,7 +336,8 @@ final class ColumnPiece {
         try {
             fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
             putZeros(output, column.maskOffer(0), row, groupRows);
-            putZeros(output, column.elementMaskOffer(), element, chunk.metaData().numValues());
+            putZeros(
+                    output, column.elementMaskOffer(), element, chunk.metaData().numValues());
         } catch (BadSource e) {
             throw e;
         } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {

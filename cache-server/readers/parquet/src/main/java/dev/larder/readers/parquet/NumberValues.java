@@ -87,7 +87,8 @@ final class NumberValues {
             case INTEGERS_OF_DECIMALS -> integer(bytes, from, length);
             default ->
                 Double.doubleToRawLongBits(new BigDecimal(
-                                new BigInteger(bytes, from, length), kind.change().digits())
+                                new BigInteger(bytes, from, length),
+                                kind.change().digits())
                         .doubleValue());
         };
     }
@@ -102,8 +103,7 @@ final class NumberValues {
         for (int i = from; i < first; i++) {
             if (bytes[i] != (value < 0 ? -1 : 0)) {
                 throw new Unfit(
-                        "int64 lacks a decimal, which has no point there: value="
-                                + new BigInteger(bytes, from, length),
+                        "int64 lacks a decimal, which has no point there: value=" + new BigInteger(bytes, from, length),
                         "load decimals as doubles with --decimals f8");
             }
         }

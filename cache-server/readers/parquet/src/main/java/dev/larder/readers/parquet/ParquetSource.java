@@ -214,9 +214,7 @@ final class ParquetSource implements OpenedSource {
                     leaf.name(),
                     "its types contradict each other: " + schema.type() + " cannot be " + type);
         }
-        String words = leaf.objection().isEmpty()
-                ? schema.type() + (type == null ? "" : " " + type)
-                : leaf.objection();
+        String words = leaf.objection().isEmpty() ? schema.type() + (type == null ? "" : " " + type) : leaf.objection();
         return new BadSource(file, BadSource.NOWHERE, leaf.name(), "no array can hold its type: " + words, "");
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -77,7 +78,9 @@ final class PartitionColumn {
         int offer = firstOffer;
         ByteSequence numbers = new ByteSequence(output, offer++, 0);
         for (Stretch its : stretches) {
-            long value = its.isNull() ? 0 : isOfIntegers ? Long.parseLong(its.value) : classes.get(its.value);
+            long value = its.isNull()
+                    ? 0
+                    : isOfIntegers ? Long.parseLong(its.value) : Objects.requireNonNull(classes.get(its.value));
             for (long row = 0; row < its.rows; row++) {
                 if (isOfIntegers) {
                     numbers.putLong(value);

@@ -142,8 +142,7 @@ class EveryFormatTest {
     }
 
     private static String hex(double... numbers) {
-        ByteBuffer bytes =
-                ByteBuffer.allocate(numbers.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes = ByteBuffer.allocate(numbers.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         bytes.asDoubleBuffer().put(numbers);
         return HexFormat.of().formatHex(bytes.array());
     }

@@ -67,9 +67,8 @@ final class TfRecordSource implements OpenedSource {
             row += file.rows();
             for (Map.Entry<String, FeatureColumn> column : columns.entrySet()) {
                 Feature feature = file.features().get(column.getKey());
-                boolean isOfBytes = feature != null && feature.kind() == Example.Kind.BYTES;
                 long values = feature == null ? 0 : feature.values();
-                long elements = isOfBytes ? feature.byteCount() : values;
+                long elements = feature != null && feature.kind() == Example.Kind.BYTES ? feature.byteCount() : values;
                 column.getValue().advance(asBytes ? file.byteCount() : elements, values);
             }
         }

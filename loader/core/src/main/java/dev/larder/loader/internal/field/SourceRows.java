@@ -55,8 +55,7 @@ abstract class SourceRows {
         String column = field.column();
         return switch (field.form()) {
             case ROWS, WINDOWS -> of(dataset, array(dataset, field), field.window());
-            case TEXTS ->
-                of(dataset.strings(column), DiskRows.open(dataset, column, ColumnPart.STRINGS_BYTES), atMost);
+            case TEXTS -> of(dataset.strings(column), DiskRows.open(dataset, column, ColumnPart.STRINGS_BYTES), atMost);
             case FILES -> of(dataset.bytes(column), DiskRows.open(dataset, column, ColumnPart.BYTES_VALUES), atMost);
             default ->
                 of(

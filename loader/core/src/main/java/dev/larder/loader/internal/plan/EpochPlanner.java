@@ -76,8 +76,7 @@ public interface EpochPlanner {
 
         @Override
         public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
-            return WholeBatchPlan.rest(
-                    epoch, () -> sampler.order(rows, epoch), dealing(), rest, consumed, length);
+            return WholeBatchPlan.rest(epoch, () -> sampler.order(rows, epoch), dealing(), rest, consumed, length);
         }
     }
 }

@@ -60,12 +60,7 @@ final class WholeBatchPlan extends Plan {
 
     /** Plans the rest of an epoch of {@code length} samples; without a {@code rest}, {@code consumed} samples are done. */
     static WholeBatchPlan rest(
-            long epoch,
-            Supplier<BatchOrder> orders,
-            Dealing dealing,
-            @Nullable Rest rest,
-            long consumed,
-            long length) {
+            long epoch, Supplier<BatchOrder> orders, Dealing dealing, @Nullable Rest rest, long consumed, long length) {
         BatchOrder order = orders.get();
         Dealing keeping = new Dealing(SamplePlan.Batching.keepingAll(dealing.shard()), dealing.isPadded());
         Rest left = rest == null ? Rest.from(batchAt(epoch, order, consumed)) : rest;
@@ -125,7 +120,7 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    void fillIndices(HostSlot slot) {
+    public void fillIndices(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
         slot.consumed = consumedAfter(batches, Math.min(left, (slot.number + 1) * shard.world()));
         boolean isOwn = slot.number < shard.count(left);

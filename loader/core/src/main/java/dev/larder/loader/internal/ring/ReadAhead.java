@@ -228,8 +228,8 @@ final class ReadAhead implements Runnable {
     private long samples() {
         if (System.nanoTime() - nextLookNanos >= 0) {
             nextLookNanos = System.nanoTime() + MEMORY_NANOS;
-            mostBytes = Math.min(
-                    MOST_BYTES, MemoryGroup.leastFreeBytes(MACHINE, 0).orElse(Long.MAX_VALUE) / GROUP_SHARE);
+            mostBytes =
+                    Math.min(MOST_BYTES, MemoryGroup.leastFreeBytes(MACHINE, 0).orElse(Long.MAX_VALUE) / GROUP_SHARE);
         }
         long bytes = 1;
         for (FieldReader field : fields) {
