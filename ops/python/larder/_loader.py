@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ._batches import Batch
+from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
 from ._order import _integer, _Plan, _seed, _shuffled
@@ -102,6 +103,7 @@ class Loader:
         self._seed = self._shuffle or 0
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
+        self._counters: _Counters | None = None
         self.set_epoch(0)
 
     @property
@@ -204,12 +206,24 @@ class Loader:
 
     def _begin(self, epoch, start=0, length=None):
         self._end()
-        plan = self._plan(epoch, start, length)
-        self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
-        running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
-        self._running = weakref.ref(running)  # ends its threads if the loop drops it
-        self._lay_ahead(epoch + 1)
-        return running
+        counters = self._counted()
+        counters.consumer.begin(_STARTING)
+        try:
+            plan = self._plan(epoch, start, length)
+            self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
+            running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
+            self._running = weakref.ref(running)  # ends its threads if the loop drops it
+            self._lay_ahead(epoch + 1)
+            return running
+        finally:
+            counters.consumer.end()
+
+    def _counted(self):
+        """Return the counters of this process, which a forked child makes for itself."""
+        if self._counters is None or self._counters.pid != os.getpid():
+            row_bytes = sum(source.row_bytes for source in self._sources)
+            self._counters = _Counters(self._dataset, self._threads, self._prefetch, self._batch_size, row_bytes)
+        return self._counters
 
     def _end(self):
         running = self._running()
@@ -384,14 +398,24 @@ class _Gatherer:
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
         self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
 
-    def __call__(self, group):
-        """Return the batches of a group."""
+    def __call__(self, group, row):
+        """Return the batches of a group. The row is the caller's."""
+        row.begin(_GATHERING)
+        try:
+            return self._group(group, row)
+        finally:
+            row.end()
+
+    def _group(self, group, row):
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
         arrays = self._gathered(rows, samples)
         if self._together == 1:
             batch = self._batch(arrays, first, samples, valid)
-            return [batch if self._transform is None else self._transformed(batch, rows)]
+            if self._transform is not None:
+                row.begin(_USER_CODE)
+                batch = self._transformed(batch, rows)
+            return [batch]
         batches = []
         for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
@@ -448,6 +472,7 @@ class _Epoch:
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
+        self._counters = loader._counters
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
         self._number, self._lock, self._arrived, self._is_open = 0, threading.Lock(), {}, True
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
@@ -456,8 +481,8 @@ class _Epoch:
         for group in range(self._asked):
             self._wanted.put(group)
         self._stop = weakref.finalize(self, _stop, self._wanted, self._made, threads, self._pid)
-        self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made), name=f"larder-{i}", daemon=True)
-                         for i in range(threads)]
+        self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made, row), name=f"larder-{i}", daemon=True)
+                         for i, row in enumerate(self._counters.rows(threads))]
         _EPOCHS.add(self)
         for thread in self._threads:
             _start(thread)
@@ -490,6 +515,7 @@ class _Epoch:
             self._number = number + 1  # before the group goes, so that a Ctrl-C between them repeats no batch
             if place == len(batches) - 1:
                 self._arrived.pop(group, None)
+                self._counters.took(place + 1)
             loader = self._loader()
             if loader is not None and loader._running() is self:
                 loader._reached = self._epoch, self._plan, number
@@ -497,11 +523,12 @@ class _Epoch:
 
     def _await(self, group):
         """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
+        self._counters.consumer.begin(_WAITING if self._number else _STARTING)
         try:
             end = time.monotonic() + self._timeout
             while group not in self._arrived:
                 if not self._threads:
-                    self._arrived[group] = self._gather(group), None
+                    self._arrived[group] = self._gather(group, self._counters.helper), None
                     break
                 made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
                 if made is None:
@@ -513,6 +540,8 @@ class _Epoch:
         except Exception:  # not a Ctrl-C, after which the loop may continue
             self.close()
             raise
+        finally:
+            self._counters.consumer.end()
         return batches
 
     def _help(self):
@@ -525,7 +554,7 @@ class _Epoch:
             self._wanted.put(None)  # it is for a thread
             return _ENDED_EARLY
         try:
-            return group, self._gather(group), None
+            return group, self._gather(group, self._counters.helper), None
         except Exception as e:
             return group, None, e  # it is raised when its turn comes
         except BaseException:
@@ -568,10 +597,18 @@ def _end_threads():
         thread.join(_EXIT_PATIENCE)
 
 
-def _work(gather, wanted, made):
-    for group in iter(wanted.get, None):
+def _work(gather, wanted, made, row):
+    row.of_this_thread()
+    while True:
+        if wanted.empty():
+            row.begin(_WAITING_FOR_CONSUMER)
+        group = wanted.get()
+        row.end()
+        if group is None:
+            row.of_no_thread()
+            break
         try:
-            made.put((group, gather(group), None))
+            made.put((group, gather(group, row), None))
         except BaseException as e:
             made.put((group, None, e))
 

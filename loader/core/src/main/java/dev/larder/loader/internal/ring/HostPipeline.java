@@ -34,6 +34,7 @@ public final class HostPipeline implements Pipeline {
 
     private final LoaderSource source;
     private final List<RingSlot> slots;
+    private final LoaderCounters counters;
     private final Ring ring;
     private final GatherThreads threads;
 
@@ -60,11 +61,14 @@ public final class HostPipeline implements Pipeline {
                 settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
                 settings.inOrder(),
                 consumption.keeps(),
-                consumption.firstSlot());
+                consumption.firstSlot(),
+                consumption.timeout());
+        this.counters = LoaderCounters.open(source.data(), settings, slots.size());
         try {
-            this.ring = new Ring(source, gather, slots, work, consumption.timeout());
-            this.threads = GatherThreads.start(source, gather, ring, settings.threads());
+            this.ring = new Ring(source, gather, slots, work, counters);
+            this.threads = GatherThreads.start(source, gather, ring, counters, settings.threads());
         } catch (Throwable e) {
+            counters.close();
             RingSlot.closeMemory(slots);
             throw e;
         }
@@ -199,17 +203,21 @@ public final class HostPipeline implements Pipeline {
         return ring.counts();
     }
 
-    /** Returns the stopwatch of each thread. */
-    public List<Stopwatch> stopwatches() {
-        List<Stopwatch> all = new ArrayList<>(threads.stopwatches());
-        all.add(ring.stopwatch());
-        return all;
+    /** Returns the times of all threads. */
+    public LoaderCounters counters() {
+        return counters;
+    }
+
+    @Override
+    public Stopwatch stopwatch() {
+        return ring.stopwatch();
     }
 
     /** Ends the threads after their current tasks; the garbage collector frees the memory. */
     @Override
     public void abandon() {
         ring.close();
+        counters.close();
     }
 
     @Override
@@ -221,6 +229,7 @@ public final class HostPipeline implements Pipeline {
     public void close(boolean freesMemory) {
         ring.close();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
+        counters.close();
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
                     .with("threads", held)

@@ -3,13 +3,14 @@ package dev.larder.loader.internal.ring;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.PipelineStage;
-import dev.larder.loader.internal.slot.SlotArray;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -41,7 +42,7 @@ public final class Ring implements DeliveredBatch.Lender {
     private final LoaderSource source;
     private final Gather gather;
     private final GatherTask consumerTask;
-    private final Duration timeout;
+    private final Stopwatch stopwatch;
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
@@ -77,16 +78,14 @@ public final class Ring implements DeliveredBatch.Lender {
 
     private long startNanos;
     private long lastNanos;
-    private long deliveredBatches;
-    private long deliveredSamples;
-    private long deliveredBytes;
 
-    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, Work work, Duration timeout) {
+    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, Work work, LoaderCounters counters) {
         this.source = source;
         this.gather = gather;
-        this.consumerTask = new GatherTask(new Workspace(source.fields(), new Stopwatch()));
-        this.timeout = timeout;
-        this.timeoutNanos = Deadline.nanos(timeout);
+        this.stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_CONSUMER);
+        this.consumerTask = new GatherTask(
+                new Workspace(source.fields(), counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER)));
+        this.timeoutNanos = Deadline.nanos(work.timeout());
         this.depth = slots.size();
         this.work = work;
         this.taskRows = work.taskRows();
@@ -105,13 +104,15 @@ public final class Ring implements DeliveredBatch.Lender {
      * @param inOrder whether the consumer gets batches in order
      * @param keepsBatches whether all batches are kept
      * @param firstSlot returns the slot of the first batch of an epoch, and later batches follow in turn; null if any slot will do
+     * @param timeout the time limit of the consumer for a batch
      */
     record Work(
             int taskRows,
             boolean consumerHelps,
             boolean inOrder,
             boolean keepsBatches,
-            @Nullable IntSupplier firstSlot) {}
+            @Nullable IntSupplier firstSlot,
+            Duration timeout) {}
 
     // ---- for epochs
 
@@ -258,6 +259,7 @@ public final class Ring implements DeliveredBatch.Lender {
         try {
             if (delivery == null) {
                 long start = System.nanoTime();
+                stopwatch.begin(before == null ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
                 while (delivery == null) {
                     if (consumerTask.slot != null) {
                         gather.run(consumerTask, this);
@@ -266,10 +268,10 @@ public final class Ring implements DeliveredBatch.Lender {
                     }
                     delivery = poll(wanted);
                 }
-                consumerTask.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_BATCH, System.nanoTime() - start);
             }
             return delivery;
         } finally {
+            stopwatch.end();
             consumer = null;
         }
     }
@@ -339,11 +341,7 @@ public final class Ring implements DeliveredBatch.Lender {
 
     private DeliveredBatch deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
-        deliveredBatches++;
-        deliveredSamples += slot.size;
-        for (SlotArray array : slot.arrays) {
-            deliveredBytes += array.filled.capacity();
-        }
+        stopwatch.taken(slot.size, slot.filledBytes());
         if (!work.inOrder()) {
             taken.note(slot, slots, line);
         }
@@ -409,7 +407,7 @@ public final class Ring implements DeliveredBatch.Lender {
         try (Fence fence = lastUse[0]) {
             if (beginRelease(delivery)) {
                 try {
-                    fence.await(timeout);
+                    fence.await(work.timeout());
                 } finally {
                     release(delivery); // also if the wait failed, because no other thread returns the slot
                 }
@@ -541,16 +539,16 @@ public final class Ring implements DeliveredBatch.Lender {
 
     synchronized Counts counts() {
         return new Counts(
-                deliveredBatches,
-                deliveredSamples,
-                deliveredBytes,
+                stopwatch.batches(),
+                stopwatch.samples(),
+                stopwatch.bytes(),
                 gather.skippedSamples(),
-                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos));
+                Duration.ofNanos(stopwatch.batches() == 0 ? 0 : lastNanos - startNanos));
     }
 
-    /** Returns the stopwatch of the consumer's thread. */
+    /** Returns the stopwatch of the consumer, which does not include the tasks that it runs. */
     Stopwatch stopwatch() {
-        return consumerTask.workspace().stopwatch();
+        return stopwatch;
     }
 
     /** Records that a batch has failed. Earlier batches are still delivered, later ones are not. */
