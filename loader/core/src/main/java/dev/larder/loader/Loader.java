@@ -263,7 +263,7 @@ public final class Loader implements AutoCloseable {
     private Epoch begin(long number, Supplier<Plan> planning, long end) {
         source().data().requireSourcesUnchanged();
         pipeline.endRunning();
-        pipeline.stopwatch().begin(WorkPart.STARTING);
+        pipeline.stopwatch().beginEpoch();
         try {
             Plan plan = planned(number, planning);
             pipeline.start(plan);

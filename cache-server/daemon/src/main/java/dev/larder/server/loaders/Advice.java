@@ -34,7 +34,7 @@ final class Advice {
             case PROCESSOR -> "a processor: give this process more processors (it may use " + work.facts().processors()
                     + "), or end other programs";
             case DISK -> "rows from a disk: load the dataset without --in-place, or give the machine more memory";
-            default -> lacksSlots() ? slots() : threadsOrLess();
+            default -> isTiny() ? largerBatches() : lacksSlots() ? slots() : threadsOrLess();
         };
     }
 
@@ -61,9 +61,6 @@ final class Advice {
         if (threads == 0) {
             return cause.text() + ": let threads gather ahead with " + setting("threads", "threads");
         }
-        if (cause == Cause.GATHER && isTiny()) {
-            return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now " + work.facts().batchSize();
-        }
         if (cause == Cause.USER_CODE && isBlocked()) {
             return waitingCode();
         }
@@ -74,8 +71,13 @@ final class Advice {
         return cause.text() + ": " + lessWork();
     }
 
+    private String largerBatches() {
+        return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now " + work.facts().batchSize();
+    }
+
     private boolean isTiny() {
-        return work.batches() > 0
+        return cause == Cause.GATHER
+                && work.batches() > 0
                 && work.bytes() / work.batches() < TINY_BYTES
                 && work.samples() / work.batches() <= FEW_SAMPLES;
     }

@@ -31,11 +31,9 @@ record LoaderWork(
         long batches,
         long samples,
         long bytes) {
-    private static final long NANOS_PER_TICK = 10_000_000;
-
     /** Returns the work since an earlier sample of the same loader, or since its creation. */
     static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
-        Sums sums = new Sums();
+        Sums sums = new Sums(now.nanos());
         for (int row = 0; row < now.rows().size(); row++) {
             WorkRow earlier = before == null || row >= before.rows().size() ? null : before.rows().get(row);
             sums.add(earlier, now.rows().get(row));
@@ -50,7 +48,7 @@ record LoaderWork(
                 sums.cpu,
                 sums.queued,
                 sums.majorFaults,
-                before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * NANOS_PER_TICK,
+                before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
                 sums.batches,
                 sums.samples,
                 sums.bytes);
@@ -72,8 +70,9 @@ record LoaderWork(
 
     /** The sums over the rows. */
     private static final class Sums {
-        private static final Scheduling NOTHING = new Scheduling(0, 0, 0);
+        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, 0);
 
+        private final long moment;
         private final long[] times = new long[WorkPart.COUNT];
         private long uploaderWaits = -1;
         private int gatherers;
@@ -84,6 +83,10 @@ record LoaderWork(
         private long batches;
         private long samples;
         private long bytes;
+
+        Sums(long moment) {
+            this.moment = moment;
+        }
 
         void add(@Nullable WorkRow before, WorkRow now) {
             long[] grown = now.nanos().clone();
@@ -111,13 +114,14 @@ record LoaderWork(
             }
         }
 
+        /** Adds the kernel's view of a row's thread. A loader in Python has other threads in each epoch. */
         private void addScheduling(@Nullable WorkRow before, WorkRow now, long working) {
             Scheduling end = now.scheduling();
-            Scheduling start = before == null ? NOTHING : before.thread() == now.thread() ? before.scheduling() : null;
+            Scheduling start = before == null || before.thread() != now.thread() ? NOTHING : before.scheduling();
             if (end == null || start == null) {
                 return;
             }
-            visible += working;
+            visible += start == NOTHING ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
             cpu += end.cpuNanos() - start.cpuNanos();
             queued += end.queuedNanos() - start.queuedNanos();
             majorFaults += end.majorFaults() - start.majorFaults();

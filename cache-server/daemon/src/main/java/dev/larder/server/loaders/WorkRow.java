@@ -26,18 +26,25 @@ record WorkRow(
      *
      * @param queuedNanos the time that it could run, but had no processor
      * @param majorFaults the page faults that read from a disk
+     * @param startNanos when it started, by the monotonic clock of a machine that was never suspended
      */
-    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults) {
+    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults, long startNanos) {
+        static final long NANOS_PER_TICK = 10_000_000;
+
         /** Reads the values of a thread; null if it does not exist. */
         static @Nullable Scheduling of(Path task) {
             try {
                 String[] fields = Files.readString(task.resolve("schedstat"), StandardCharsets.ISO_8859_1)
                         .strip()
                         .split(" ", -1);
-                return new Scheduling(
-                        Long.parseLong(fields[0]),
-                        Long.parseLong(fields[1]),
-                        TaskStat.of(task).map(TaskStat::majorFaults).orElse(0L));
+                TaskStat stat = TaskStat.of(task).orElse(null);
+                return stat == null
+                        ? null
+                        : new Scheduling(
+                                Long.parseLong(fields[0]),
+                                Long.parseLong(fields[1]),
+                                stat.majorFaults(),
+                                stat.startTicks() * NANOS_PER_TICK);
             } catch (IOException | IndexOutOfBoundsException | NumberFormatException notVisible) {
                 return null;
             }

@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.LoaderDescriptor;
-import dev.larder.internal.layout.WorkPart;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -259,7 +258,7 @@ public final class Ring implements DeliveredBatch.Lender {
         try {
             if (delivery == null) {
                 long start = System.nanoTime();
-                stopwatch.begin(before == null ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+                stopwatch.beginWait();
                 while (delivery == null) {
                     if (consumerTask.slot != null) {
                         gather.run(consumerTask, this);

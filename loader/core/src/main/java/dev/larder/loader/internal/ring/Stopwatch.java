@@ -23,6 +23,9 @@ public final class Stopwatch {
     private @Nullable WorkPart present;
     private long since;
 
+    /** Whether the consumer has taken no batch since the start of its epoch; false if the epoch was filled during the one before. */
+    private boolean isStarting;
+
     private long batches;
     private long samples;
     private long bytes;
@@ -58,6 +61,17 @@ public final class Stopwatch {
         file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, next.ordinal() + 1);
     }
 
+    /** Begins the start of an epoch, which ends when a batch is taken. */
+    public void beginEpoch() {
+        isStarting = true;
+        begin(WorkPart.STARTING);
+    }
+
+    /** Begins a wait for a batch. */
+    public void beginWait() {
+        begin(isStarting ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+    }
+
     /** Ends the present part, if any. */
     public void end() {
         if (present != null) {
@@ -78,6 +92,7 @@ public final class Stopwatch {
 
     /** Counts a batch that the consumer has taken. */
     public void taken(long itsSamples, long itsBytes) {
+        isStarting = false;
         file.putLongOrdered(row + LoaderDescriptor.BATCHES_OFFSET, ++batches);
         file.putLongOrdered(row + LoaderDescriptor.SAMPLES_OFFSET, samples += itsSamples);
         file.putLongOrdered(row + LoaderDescriptor.BYTES_OFFSET, bytes += itsBytes);

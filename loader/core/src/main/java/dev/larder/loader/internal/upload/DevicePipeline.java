@@ -3,7 +3,6 @@ package dev.larder.loader.internal.upload;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Logs;
-import dev.larder.internal.layout.WorkPart;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
@@ -120,7 +119,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     public DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before) {
         ring.requireRunning(plan);
         closeBatches(false);
-        DeviceSlot slot = taken(plan, before == null ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+        DeviceSlot slot = taken(plan);
         try {
             for (DevicePart part : slot.parts) {
                 part.device.consumer().waitFor(part.ready);
@@ -142,8 +141,8 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
                 "loader is closed: dataset=" + source.data().name());
     }
 
-    private DeviceSlot taken(Plan plan, WorkPart wait) {
-        stopwatch.begin(wait);
+    private DeviceSlot taken(Plan plan) {
+        stopwatch.beginWait();
         try {
             return ring.take(plan);
         } finally {
