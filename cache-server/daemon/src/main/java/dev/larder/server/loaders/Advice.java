@@ -46,9 +46,9 @@ final class Advice {
         };
     }
 
-    /** Returns whether threads have nothing to do although the trainer waits. */
+    /** Returns whether threads have nothing to do although the trainer waits, and does not take their work. */
     private boolean lacksSlots() {
-        return work.idle() > IDLE;
+        return work.idle() > IDLE && work.helped() < IDLE * work.window();
     }
 
     private String slots() {
@@ -88,7 +88,7 @@ final class Advice {
 
     private String waitingCode() {
         boolean isLock = work.facts().program() == LoaderDescriptor.PROGRAM_PYTHON
-                && work.processCpu() > 0.8 * work.window()
+                && work.processCpu() > MOSTLY * work.window()
                 && work.processCpu() < 1.3 * work.window();
         return isLock
                 ? "user code that holds Python's lock: use functions of numpy in transform=, or steps of larder.feed"

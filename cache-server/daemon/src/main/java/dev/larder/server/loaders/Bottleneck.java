@@ -38,14 +38,18 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
             shares.put(cause, 0.0);
         }
         double window = work.window();
+        Map<Cause, Double> weights = weights(work);
+        double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         double waited = Math.min(1, work.time(WorkPart.WAITING_FOR_BATCH) / window);
         double starting = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
+        if (work.batches() == 0 && sum > 0) { // one slow batch, which happens to be the first of its epoch
+            waited += starting;
+            starting = 0;
+        }
         double gathered = work.uploaderWaits() < 0 ? waited : Math.min(waited, work.uploaderWaits() / window);
         shares.put(Cause.STARTING, starting);
         shares.put(Cause.UPLOAD, waited - gathered);
         shares.put(Cause.TRAINER, 1 - waited - starting);
-        Map<Cause, Double> weights = weights(work);
-        double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         if (sum <= 0) {
             shares.merge(Cause.GATHER, gathered, Double::sum);
         } else {

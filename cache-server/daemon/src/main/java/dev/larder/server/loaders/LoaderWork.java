@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param times for each part, its time over all threads; waits for batches are those of the consumer
  * @param uploaderWaits the time that the thread that uploads waited for batches; negative if there is no such thread
  * @param gatherers the threads that gather, without the consumer
+ * @param helped the working time of a consumer that gathers itself
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
  * @param processCpu the processor time of the whole process; 0 if it is unknown
  */
@@ -23,6 +24,7 @@ record LoaderWork(
         long[] times,
         long uploaderWaits,
         int gatherers,
+        long helped,
         long visible,
         long cpu,
         long queued,
@@ -44,6 +46,7 @@ record LoaderWork(
                 sums.times,
                 sums.uploaderWaits,
                 sums.gatherers,
+                sums.helped,
                 sums.visible,
                 sums.cpu,
                 sums.queued,
@@ -76,6 +79,7 @@ record LoaderWork(
         private final long[] times = new long[WorkPart.COUNT];
         private long uploaderWaits = -1;
         private int gatherers;
+        private long helped;
         private long visible;
         private long cpu;
         private long queued;
@@ -111,6 +115,8 @@ record LoaderWork(
             } else if (now.thread() != 0) {
                 gatherers++;
                 addScheduling(before, now, working);
+            } else {
+                helped += working;
             }
         }
 
