@@ -10,6 +10,7 @@ import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True
 PROGRAM = Path(__file__).resolve().parents[1] / "release"
@@ -55,6 +56,14 @@ class ReleaseTest(unittest.TestCase):
 
         with self.assertRaises(release.Failed):
             self.checks.sums()
+
+    def test_the_versions_to_import_are_those_of_all_libraries_that_are_published(self):
+        bom = ElementTree.parse(release.ROOT / release.BOM / "pom.xml")
+
+        managed = [part.findtext(f"{release.POM}artifactId") for part in bom.iter(f"{release.POM}dependency")]
+
+        self.assertEqual(managed, sorted(map(release.artifact_of, release.LIBRARIES)))
+        self.assertEqual(bom.findtext(f"{release.POM}version"), release.version_of(release.ROOT))
 
     def test_a_library_of_the_archive_that_is_not_among_the_components_is_found(self):
         self.write("stage/larder-0.1.0/lib/gson-2.15.0.jar")

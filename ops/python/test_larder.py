@@ -559,6 +559,7 @@ class StoreChoiceTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as self.folder, \
                 mock.patch.object(store, "_PLACES", [os.path.join(self.folder, place) for place in ("shm", "disk")]), \
                 mock.patch.dict(os.environ, LARDER_SERVICE_USER="daemon"), \
+                mock.patch.object(store, "_memory_bytes", return_value=2**62 if row[6:] == ["small"] else 0), \
                 mock.patch("os.getuid", return_value=self.USERS["me"]), mock.patch("os.getgroups", return_value=[self.MINE]):
             for place in store._PLACES:
                 os.mkdir(place)
@@ -578,6 +579,17 @@ class StoreChoiceTest(unittest.TestCase):
             with self.subTest(row[0]):
                 chosen, skipped = self.choice(row)
                 self.assertEqual((chosen, ",".join(name for name, _ in skipped) or "-"), (row[4], row[5]))
+
+    def test_the_memory_is_the_machines_or_that_of_the_lowest_group(self):
+        files = {"/proc/meminfo": ["MemTotal:  1000 kB\n"], "/proc/self/cgroup": ["4:cpu,memory:/a/b\n", "0::/c\n", "1:name=x:/\n"],
+                 "/sys/fs/cgroup/memory/memory.limit_in_bytes": ["9223372036854771712\n"], "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": ["500\n"],
+                 "/sys/fs/cgroup/c/memory.max": ["max\n"], "/sys/fs/cgroup/memory.high": ["400\n"]}
+        with mock.patch.object(room("_store"), "_lines", lambda path: files.get(path, [])):
+            self.assertEqual(room("_store")._memory_bytes(), 400)
+            files["/proc/self/cgroup"].pop(1)
+            self.assertEqual(room("_store")._memory_bytes(), 500)
+            files["/proc/self/cgroup"].clear()
+            self.assertEqual(room("_store")._memory_bytes(), 1_024_000)
 
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
     def test_a_user_in_no_group_of_a_service_learns_which_to_join(self):

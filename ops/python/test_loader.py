@@ -334,6 +334,59 @@ class LoaderTest(StoreCase):
         self.assertEqual([b["y"].tolist() for b in second], [b["y"].tolist() for b in first])
         self.assertEqual(second.state_dict(), first.state_dict())
 
+    def test_receipts_are_those_of_integers_without_bounds(self):
+        def term(position, row):
+            bits = ((position + 1) * 0x9e3779b97f4a7c15 + row * 0xd1342543de82ef95) % 2**64
+            bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+            bits = (bits ^ bits >> 27) * 0x94d049bb133111eb % 2**64
+            return bits ^ bits >> 31
+
+        order = room("_order")
+        self.assertEqual(order._receipt("ab" * 32, sum(map(term, range(3), [3, 1, 2]))), "9fed8038863b9309")  # as in Java
+        for at in 0, 7, 10**10, 2**62:
+            positions, rows = np.arange(at, at + 100), np.arange(100)[::-1]
+            self.assertEqual(order._terms(positions, rows), sum(map(term, positions.tolist(), rows.tolist())) % 2**64)
+
+    def test_each_rank_has_the_receipt_of_the_only_one(self):
+        alone, receipts = self.loader("y", batch_size=1), {}
+        for batch in alone:
+            receipts[batch.number + 1] = alone.receipt
+        self.assertEqual(len(set(receipts.values())), self.ROWS)
+        for rank in range(3):
+            with mock.patch.object(room("_order"), "_TERMS", 100):  # in several parts
+                loader = self.loader("y", batch_size=7, shard=(rank, 3), threads=rank)
+                for batch in loader:
+                    if batch.number % 5 != 1:
+                        consumed = loader.state_dict()["consumed"]
+                        self.assertEqual(loader.receipt, receipts[min(self.ROWS, consumed)])
+            self.assertEqual(loader.receipt, alone.receipt)  # the order is there after the last batch
+
+    def test_an_order_that_is_another_for_the_same_seed_is_refused_with_both_receipts(self):
+        loader = self.loader()
+        next(iter(loader))
+        state = loader.state_dict()
+        with mock.patch.object(room("_loader"), "_shuffled", lambda rows, seed: np.arange(rows, dtype=np.uint32)):
+            other = self.loader()
+            with self.assertRaisesRegex(larder.LarderError, f"after other samples than the order has: .*stateReceipt={state['receipt']} receipt=[0-9a-f]{{16}}"):
+                other.load_state_dict(state)
+            del state["receipt"]
+            other.load_state_dict(state)
+            next(iter(other))
+        self.assertIsNone(other.receipt)
+        self.assertNotIn("receipt", other.state_dict())
+
+    def test_skipped_samples_of_a_state_stay_in_the_receipt_of_one_rank(self):
+        loader = self.loader()
+        next(iter(loader))
+        state = loader.state_dict()
+        state["receipt"] += "-000000000000000f"
+        for rank in range(2):
+            resumed = self.loader(shard=(rank, 2))
+            resumed.load_state_dict(state)
+            self.assertEqual(resumed.receipt, state["receipt"][:None if rank == 0 else 16])
+        with self.assertRaisesRegex(larder.LarderError, "cannot read a loader's state"):
+            loader.load_state_dict({**state, "receipt": "12"})
+
     def test_a_state_goes_on_after_an_iterator_that_nobody_uses(self):
         def batches(count, state=None):
             loader = self.loader("y", batch_size=250)
@@ -488,11 +541,11 @@ class LoaderTest(StoreCase):
         for threads in 0, 1:
             interrupted = []
 
-            def interrupting(source, rows, out):
+            def interrupting(source, rows, out, first):
                 if threading.current_thread() is main and len(interrupted) < 2:
                     interrupted.append(source.name)
                     raise KeyboardInterrupt
-                gather(source, rows, out)
+                gather(source, rows, out, first)
 
             with mock.patch.object(room("_loader")._Source, "gather", interrupting):
                 batches, rows = iter(self.loader(threads=threads, prefetch=8)), []

@@ -33,7 +33,8 @@ of a ``DataLoader`` or of ``multiprocessing``, forked or spawned, share the page
 that version. To save the data, use ``np.save(path, array)``, or give them ``array.copy()``.
 
 A store is ``store=``, else ``$LARDER_STORE``, else the first of these with a daemon: your own ``/dev/shm/larder-<user>``, your own
-``/var/tmp/larder-<user>``, a service's ``/dev/shm/larder``; else the first one that exists. Folders that other users control are skipped.
+``/var/tmp/larder-<user>``, a service's ``/dev/shm/larder``; else the first one that exists; else a new one of your own, in ``/var/tmp`` if
+``/dev/shm`` is smaller than an eighth of the memory, as in most containers. Folders that other users control are skipped.
 """
 
 import sys

@@ -421,7 +421,7 @@ def _has_feeds(store):
 
 
 _LOAD_OPTIONS = {"--columns": list, "--keys": list, "--as": str, "--dtype": str, "--shape": str, "--pack-below": str, "--strict": bool, "--in-place": bool,
-                 "--exclude": list, "--pin": bool, "--ttl": str, "--workers": str, "--json": bool}
+                 "--exclude": list, "--decimals": str, "--pin": bool, "--ttl": str, "--workers": str, "--json": bool}
 _COMMANDS = {  # the function, the minimum and maximum number of words, the options
     "ls": (_ls, 0, 1, {"--all": bool, "--json": bool}),
     "status": (_show_status, 0, 0, {"--json": bool}),

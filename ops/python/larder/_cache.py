@@ -26,7 +26,7 @@ def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[st
 
     `path` is a file, a folder or an address, or several of them. Options are those of ``larder load``, which describes them:
 
-    - ``columns=["rgb", "depth"]`` (or ``keys=``), ``as_="ragged"``, ``dtype="float32"``, ``shape=(-1, 28, 28)``, ``exclude=["*.tmp"]``, and
+    - ``columns=["rgb", "depth"]`` (or ``keys=``), ``as_="ragged"``, ``dtype="float32"``, ``shape=(-1, 28, 28)``, ``exclude=["*.tmp"]``, ``decimals="f8"``, and
       ``shard=(rank, world)``, which loads these rows of each array, choose the data and its form;
     - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2`` control the load;
     - ``pin=True``, ``ttl="2h"`` control how long it stays.

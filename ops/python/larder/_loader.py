@@ -17,11 +17,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ._ahead import _file_rows, _ReadAhead
 from ._batches import Batch
 from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
-from ._order import _integer, _Plan, _seed, _shuffled
+from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
@@ -33,6 +34,7 @@ _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
 _LONGEST_WAIT = 1e8  # seconds: Python needs a finite timeout
 _ROWS_SHOWN = 10
+_MOST_CHECKED = 1 << 27  # samples of an order that are compared with a state; as in Java
 _SETTINGS = {"num_workers": "threads=", "prefetch_factor": "prefetch=", "collate_fn": "transform=", "generator": "shuffle=SEED", "seed": "shuffle=SEED",
              "sampler": "shuffle=SEED and shard=(rank, world)", "batch": "batch_size=", "pin_memory": "larder.torch.Loader"}
 
@@ -85,6 +87,7 @@ class Loader:
             raise ValueError(_message("an array is named twice", "a batch has each array once", dataset=self._dataset.name, arrays=self._names))
         self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
+        self._files = [_file_rows(self._dataset._array(name), name) for name in self._names]
         self._batch_size, self._shuffle = _integer("batch_size", batch_size, 1), _seed(shuffle)
         rank, world = _ranks(shard)
         if tail not in _TAILS or (drop_last and tail == "exact"):
@@ -136,19 +139,38 @@ class Loader:
         """Return the position after the returned batches, as a dict that ``json`` can write."""
         epoch, plan, batch = self._reached
         consumed, length = plan.consumed_after(batch), plan.length
-        return {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
-                "epoch": epoch, "consumed": consumed, "length": length}
+        state = {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
+                 "epoch": epoch, "consumed": consumed, "length": length}
+        receipt = self.receipt
+        return state if receipt is None else {**state, "receipt": receipt}
+
+    @property
+    def receipt(self) -> str | None:
+        """A digest of the dataset and of the samples that all ranks have consumed in the epoch, at their positions.
+
+        Runs with equal receipts have visited the same samples in the same order, in Python or Java, with any number of ranks. It is
+        part of ``state_dict``. None if the epoch was resumed from a state without one. Each access adds the samples since the last one:
+        some nanoseconds for each sample of all ranks.
+        """
+        _, plan, batch = self._reached
+        sums = plan.receipt_after(batch)
+        if sums is None:
+            return None
+        visited, skipped = sums
+        return _receipt(self._identity, visited, skipped if self._shard[0] == 0 else 0)  # one rank keeps what was skipped before
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
         """Resume at a state: the next ``for`` continues its epoch, or begins the next one if the epoch was
         complete.
 
-        Also accepts the text that Java writes. Raises `LarderError` for a state of other data or of another order.
+        Also accepts the text that Java writes. Raises `LarderError` for a state of other data or of another order. Computes the order of
+        the epoch, to compare the samples before the state with its receipt.
         """
         try:
             values = json.loads(state) if isinstance(state, str) else state
             epoch, consumed, length, seed = (_integer(key, values[key]) for key in ("epoch", "consumed", "length", "seed"))
-            digest, sampler, version = values["digest"], values["sampler"], values["format"]
+            digest, sampler, version, receipt = values["digest"], values["sampler"], values["format"], values.get("receipt")
+            before = None if receipt is None else _parsed_receipt(receipt, digest)  # the sums of the samples before the state
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
         if version == 2 and "progress" in values:
@@ -166,8 +188,9 @@ class Loader:
         if sampler != self._sampler():
             raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
                                        dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
+        plan = self._resumed(epoch, consumed, length, before)
         self._end()
-        self._seed, self._reached = seed, (epoch, self._plan(None, consumed, length), -1)
+        self._seed, self._reached = seed, (epoch, plan, -1)
         self._next, self._begun = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None), None
 
     def close(self) -> None:
@@ -190,9 +213,26 @@ class Loader:
     def _sampler(self):
         return "sequential" if self._shuffle is None else f"random(seed={self._shuffle})"
 
+    def _waited_for_disk(self):
+        """Return the seconds that gathers have waited for a disk."""
+        return sum(file.waited for file in self._files if file)
+
     def _plan(self, epoch, start=0, length=None):
         order = None if self._shuffle is None or epoch is None else self._order(epoch)
         return _Plan(self._rows, order, self._batch_size, self._drop_last, self._shard, start, length)
+
+    def _resumed(self, epoch, consumed, length, before):
+        """Return the plan of the rest of an epoch. Refuses a receipt of other samples than the order has."""
+        checks = before is not None and consumed <= _MOST_CHECKED
+        plan = self._plan(epoch if checks else None, consumed, length)
+        ordered = plan.terms_of_order() if checks else 0
+        if checks and ordered != before[0]:
+            raise LarderError(_message("state was saved after other samples than the order has", "resume with the releases of Larder and of PyTorch or "
+                                       "numpy that the state was saved with; or remove its \"receipt\", and samples may come twice or not at all",
+                                       dataset=self._dataset.name, epoch=epoch, consumed=consumed, sampler=self._sampler(),
+                                       stateReceipt=_receipt(self._identity, *before), receipt=_receipt(self._identity, ordered)))
+        plan.before = before
+        return plan
 
     def _order(self, epoch):
         ahead, self._ahead = self._ahead, None
@@ -209,14 +249,23 @@ class Loader:
         counters = self._counted()
         counters.consumer.begin(_STARTING)
         try:
-            plan = self._plan(epoch, start, length)
-            self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
-            running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
-            self._running = weakref.ref(running)  # ends its threads if the loop drops it
-            self._lay_ahead(epoch + 1)
-            return running
+            return self._begun_epoch(epoch, start, length)
         finally:
             counters.consumer.end()
+
+    def _begun_epoch(self, epoch, start, length):
+        reached, before, batch = self._reached
+        is_same = reached == epoch and before.wanted == (start, length) and batch < 0
+        if batch + 1 == before.batches and not is_same:
+            before.release()  # not earlier, because the state at its end has its receipt
+        plan = before if is_same and before.has_order else self._plan(epoch, start, length)
+        if is_same:
+            plan.before = before.before
+        self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
+        running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
+        self._running = weakref.ref(running)  # ends its threads if the loop drops it
+        self._lay_ahead(epoch + 1)
+        return running
 
     def _counted(self):
         """Return the counters of this process, which a forked child makes for itself."""
@@ -331,8 +380,8 @@ class _Source:
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
         self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
-    def gather(self, rows, out):
-        """Copy rows into an array of their shape."""
+    def gather(self, rows, out, _first=0):
+        """Copy rows into an array of their shape. Their position in the epoch does not matter."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
                 self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
@@ -394,9 +443,14 @@ class _Gatherer:
     _handed_out: Any = None  # the conversion of an array for the caller
 
     def __init__(self, loader, epoch, plan):
-        self._sources, self._pool, self._plan, self._epoch, self._transform = loader._sources, loader._pool, plan, epoch, loader._transform
+        self._pool, self._plan, self._epoch, self._transform = loader._pool, plan, epoch, loader._transform
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
-        self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
+        windows = sum(file is not None for file in loader._files)
+        gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, windows) if file else source
+                   for source, file in zip(loader._sources, loader._files)]
+        self._ahead = [gather for gather in gathers if type(gather) is _ReadAhead]
+        self._parts = [(gather, source.name, source.shape, source.dtype, offset)
+                       for gather, source, offset in zip(gathers, loader._sources, self._pool.offsets)]
 
     def __call__(self, group, row):
         """Return the batches of a group. The row is the caller's."""
@@ -409,7 +463,7 @@ class _Gatherer:
     def _group(self, group, row):
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
-        arrays = self._gathered(rows, samples)
+        arrays = self._gathered(rows, samples, first * size)
         if self._together == 1:
             batch = self._batch(arrays, first, samples, valid)
             if self._transform is not None:
@@ -427,14 +481,22 @@ class _Gatherer:
             batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
 
-    def _gathered(self, rows, size):
-        """Return the arrays of some rows with their names."""
+    def _gathered(self, rows, size, first):
+        """Return the arrays of some rows with their names. `first` is the position of the first row."""
         slot, arrays = self._pool.take(), []
         for source, name, shape, dtype, offset in self._parts:
             out = np.ndarray((size, *shape), dtype, slot, offset)
-            source.gather(rows, out)
+            source.gather(rows, out, first)
             arrays.append((name, out))
         return arrays
+
+    def may_wait(self):
+        """Return whether a gather may wait for a disk."""
+        return bool(self._ahead) and any(ahead.may_wait() for ahead in self._ahead)
+
+    def reading(self):
+        """Return the start of the read that takes longest, and its file, or None."""
+        return min(filter(None, (ahead.reading() for ahead in self._ahead)), default=None)
 
     def _batch(self, arrays, number, size, valid):
         handed_out = self._handed_out
@@ -499,7 +561,8 @@ class _Epoch:
                 raise LarderError("an epoch belongs to the process that began it; make a loader in this one")
             number = self._number
             if number == self._plan.batches:
-                self._plan.release()
+                if self._loader() is None:
+                    self._plan.release()
                 self.close()
                 raise StopIteration
             if not self._is_open:
@@ -546,6 +609,8 @@ class _Epoch:
 
     def _help(self):
         """Make a group that no thread has begun, instead of waiting. Return None if there is none."""
+        if self._gather.may_wait():  # a disk may hang
+            return None
         try:
             group = self._wanted.get_nowait()
         except queue.Empty:
@@ -565,8 +630,13 @@ class _Epoch:
         try:
             return self._made.get(timeout=max(0, end - time.monotonic()))
         except queue.Empty:
-            raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", epoch=self._epoch,
-                                    batch=group * self._together, timeout=self._timeout)) from None
+            late = {"epoch": self._epoch, "batch": group * self._together, "timeout": self._timeout}
+            reading = self._gather.reading()
+            if reading:
+                began, file = reading
+                raise TimedOut(_message("no thread has made the batch, because a disk read takes too long", "check the disk or its server, or give a "
+                                        "longer timeout", **late, reading=file, since=f"{time.monotonic() - began:.1f}s")) from None
+            raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", **late)) from None
 
     def _ended(self):
         return LarderError(_message("the epoch was ended", "finish one epoch before the next, or make a second loader",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
+import re
 import sys
 
 import numpy as np
@@ -12,6 +14,8 @@ from ._errors import LarderError, _message
 _WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from here on
 _MOST_SHUFFLED = 2**31 - 9  # as in Java
 _DRAWN, _STEPS, _FEWEST_STEPS = 1 << 16, 1 << 12, 1 << 8  # numbers of draws and of swaps that numpy makes together
+_WIDTH = 2**64
+_TERMS = 1 << 16  # samples of a receipt that numpy adds together
 _MOST_WIDENED = 1 << 22  # up to this many rows the order has numpy's integer width: twice the memory, but no conversion per batch
 
 
@@ -101,6 +105,34 @@ def _swap(order, start, others, wide):
         order[block] = drawn
 
 
+def _terms(positions, rows):
+    """Return the sum of the receipt's terms of samples, as Java's ``Receipt`` does."""
+    bits = (positions.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9e3779b97f4a7c15)
+    bits += rows.astype(np.uint64) * np.uint64(0xd1342543de82ef95)
+    for shift, factor in (30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb):
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    return int(bits.sum(dtype=np.uint64))
+
+
+def _receipt(digest, visited, skipped=0):
+    """Return the text of a receipt from its sums."""
+    return f"{(_start(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
+
+
+def _start(digest):
+    return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], "big")
+
+
+def _parsed_receipt(text, digest):
+    """Return the sums of a receipt. Raises ValueError for other texts."""
+    if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{16}(-[0-9a-fA-F]{16})?", text):
+        raise ValueError
+    visited, _, skipped = text.partition("-")
+    return (int(visited, 16) - _start(digest)) % _WIDTH, int(skipped or "0", 16)
+
+
 class _Plan:
     """The rows of each batch of one rank, in an epoch or the rest of one. SamplePlan in Java is the same.
 
@@ -109,7 +141,7 @@ class _Plan:
     """
 
     def __init__(self, rows, order, batch_size, drop_last, shard, start=0, length=None):
-        self._rows, self._size = rows, batch_size
+        self._rows, self._size, self.wanted = rows, batch_size, (start, length)
         self._order = order.astype(np.intp) if order is not None and rows <= _MOST_WIDENED else order
         self._rank, self._world, tail = shard
         if length is None:
@@ -121,7 +153,10 @@ class _Plan:
         self._turns = (length - start) // self._world if tail == "drop" else -(-(length - start) // self._world)
         own = self._own(length - start, tail)
         self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
-        self._samples = self.batches * batch_size if drop_last else own
+        self.samples = self.batches * batch_size if drop_last else own
+        self.before = 0, 0  # the sums of the receipt of the samples before the start; None if they are unknown
+        self._summed, self._sum = 0, 0  # a number of batches, and the sum of the receipt's terms of all ranks for them
+        self._is_released = False
 
     def _own(self, samples, tail):
         if tail == "drop":
@@ -131,7 +166,7 @@ class _Plan:
     def rows(self, batch, count=1):
         """Return the rows of `count` batches, as a slice if they are adjacent, their number, and the number of valid ones, which come first."""
         first = batch * self._size
-        size = max(0, min(count * self._size, self._samples - first))
+        size = max(0, min(count * self._size, self.samples - first))
         at = self.start + first * self._world + self._rank
         end = at + (size - 1) * self._world + 1
         valid = size if end <= self._counted else len(range(at, min(end, self._counted), self._world))
@@ -145,9 +180,40 @@ class _Plan:
                 rows = self._order[rows]
         return rows, size, valid
 
+    def receipt_after(self, batch):
+        """Return the sums of the receipt of all samples that all ranks have consumed after a batch; None if they are unknown."""
+        if self.before is None or (self._is_released and batch + 1 != self._summed):
+            return None
+        if batch + 1 < self._summed:
+            self._summed, self._sum = 0, 0
+        while self._summed <= batch:
+            first, count = self._summed, min(batch + 1 - self._summed, max(1, _TERMS // (self._size * self._world)))
+            rows, _, valid = self.rows(first, count)  # of this rank, as they were gathered
+            rows = np.arange(rows.start, rows.stop, rows.step) if isinstance(rows, slice) else rows
+            start = self.start + first * self._size * self._world
+            self._sum += _terms(start + self._rank + self._world * np.arange(valid), rows[:valid])
+            if self._world > 1:
+                positions = np.arange(start, min(self.consumed_after(first + count - 1), self._counted))
+                self._sum += self._terms(positions[(positions - start) % self._world != self._rank])
+            self._summed = first + count
+        visited, skipped = self.before
+        return (visited + self._sum) % _WIDTH, skipped
+
+    def terms_of_order(self):
+        """Return the sum of the receipt's terms of the samples before the start, from the order."""
+        end = min(self.start, self._rows)
+        return sum(self._terms(np.arange(at, min(at + _TERMS, end))) for at in range(0, end, _TERMS)) % _WIDTH
+
+    def _terms(self, positions):
+        return _terms(positions, positions if self._order is None else self._order[positions])
+
+    @property
+    def has_order(self):
+        return self._order is not None
+
     def release(self):
-        """Free the order, which may take much memory, after all batches are made."""
-        self._order = None
+        """Free the order, which may take much memory."""
+        self._order, self._is_released = None, True
 
     def consumed_after(self, batch):
         return min(self.length, self.start + min(self._turns, (batch + 1) * self._size) * self._world)

@@ -127,7 +127,7 @@ def _is_of_another(store):
 
 
 def _load_call(columns=None, as_=None, dtype=None, shape=None, pack_below=None, strict=False, in_place=False, exclude=None, shard=None, pin=False,
-               ttl=None, workers=None):
+               ttl=None, workers=None, decimals=None):
     """Return the parameters of Load for the options of ``larder load``."""
     options: dict[str, Any] = {"keys": _words(columns), "exclude": [exclude] if isinstance(exclude, str) else list(exclude or ()),
                                "strict": bool(strict), "inPlace": bool(in_place)}
@@ -141,6 +141,8 @@ def _load_call(columns=None, as_=None, dtype=None, shape=None, pack_below=None, 
         options["shape"] = shape if isinstance(shape, str) else ",".join(map(str, [shape] if isinstance(shape, int) else shape))
     if pack_below is not None:
         options["packBelowBytes"] = _size_of(pack_below)
+    if decimals is not None:
+        options["decimals"] = str(decimals)
     if shard is not None:
         options["shard"] = {"index": int(shard[0]), "count": int(shard[1])}
     return {"options": options, "workers": _workers(workers), "retention": _retention(pin, ttl)}

@@ -16,6 +16,7 @@ from ._errors import _START_DAEMON, NoStore, Refused, _failure, _message
 
 _FORMAT_VERSION = 1
 _PLACES = ["/dev/shm", "/var/tmp"]  # the folders of unnamed stores, in order of preference
+_SMALL_PART = 8  # shared memory with less than one part in this many of the memory is small: a container's has 64 MiB
 _NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
@@ -105,8 +106,8 @@ def _default_stores():
 def _chosen():
     """Return the first trusted store with a live daemon, else the first trusted one, else a new one of the user; and skipped folders.
 
-    Any user can create a folder at these paths; the store is None if all paths of the user are taken. Java and Python are tested with the same
-    cases.
+    A new one is on a disk if shared memory is small. Any user can create a folder at these paths; the store is None if all paths of the user
+    are taken. Java and Python are tested with the same cases.
     """
     trusted, skipped = [], []
     for store in _default_stores():
@@ -121,8 +122,44 @@ def _chosen():
             return store, skipped
         else:
             trusted.append(store)
-    free = (store for store in _default_stores()[:-1] if not os.path.lexists(store) and os.path.isdir(os.path.dirname(store)))
-    return trusted[0] if trusted else next(free, None), skipped
+    return trusted[0] if trusted else _new_store(), skipped
+
+
+def _new_store():
+    """Return a free path of the user, of a writable place if there is one: a container may have a read-only root."""
+    writable = [place for place in _PLACES if os.access(place, os.W_OK)]
+    if _PLACES[0] in writable and _is_small(_PLACES[0]):
+        writable.append(writable.pop(0))
+    stores = (os.path.join(place, "larder-" + _user(os.getuid())) for place in writable + _PLACES)
+    return next((store for store in stores if not os.path.lexists(store) and os.path.isdir(os.path.dirname(store))), None)
+
+
+def _is_small(place):
+    """Return whether a file system has less than an eighth of the memory. A tmpfs without a limit has the size 0."""
+    found = os.statvfs(place)
+    return 0 < found.f_blocks * found.f_frsize < _memory_bytes() // _SMALL_PART
+
+
+def _memory_bytes():
+    """Return how much memory this process may use: that of the machine, or the lowest limit of its control groups."""
+    sizes = [int(line.split()[1]) << 10 for line in _lines("/proc/meminfo") if line.startswith("MemTotal:")]
+    for line in _lines("/proc/self/cgroup"):
+        _, controllers, group = line.rstrip("\n").split(":", 2)
+        if not controllers or "memory" in controllers.split(","):
+            root = "/sys/fs/cgroup" + ("/memory" if controllers else "")
+            parts = [part for part in group.split("/") if part not in ("", "..")]  # in a container, the root is the own group
+            for depth in range(len(parts) + 1):
+                for name in ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high"):
+                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.strip().isdigit()]
+    return min(sizes, default=0)
+
+
+def _lines(path):
+    try:
+        with _io_open(path) as lines:
+            return lines.readlines()
+    except OSError:
+        return []
 
 
 def _objection(store, found):

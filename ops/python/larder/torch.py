@@ -279,13 +279,13 @@ class _TensorGatherer(_loader._Gatherer):
 
 
 class _PinningGatherer(_loader._Gatherer):
-    def _gathered(self, rows, size):
+    def _gathered(self, rows, size, first):
         arrays = []
-        for source in self._sources:
-            like = torch.from_numpy(np.empty(0, source.dtype))
-            out = torch.empty((size, *source.shape), dtype=like.dtype, pin_memory=True)
-            source.gather(rows, out.numpy())
-            arrays.append((source.name, out))
+        for source, name, shape, dtype, _ in self._parts:
+            like = torch.from_numpy(np.empty(0, dtype))
+            out = torch.empty((size, *shape), dtype=like.dtype, pin_memory=True)
+            source.gather(rows, out.numpy(), first)
+            arrays.append((name, out))
         return arrays
 
 

@@ -1,8 +1,9 @@
 """Lets unchanged programs read cached arrays. ``larder run --redirect`` puts this first on ``PYTHONPATH``.
 
 ``np.load`` of a ``.npy`` file that a dataset was loaded from, and that has not changed since, returns the dataset's array:
-read-only, as ``np.load(path, mmap_mode="r")`` gives it, and leased until the process ends. Every other call, and every
-failure here, goes to numpy's own ``load``. A program that does not import numpy reads only this small file.
+read-only, as ``np.load(path, mmap_mode="r")`` gives it, and leased until the process ends. The same holds for members of
+a ``.npz`` file, ``open_memmap`` and ``np.memmap`` with mode "r". Every other call, and every failure here, goes to numpy's own
+function. A program that does not import numpy reads only this small file.
 """
 
 import os
@@ -12,7 +13,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class _NumpyWatch:
-    """Waits on ``sys.meta_path`` for the import of numpy, and changes ``np.load`` when it is done."""
+    """Waits on ``sys.meta_path`` for the import of numpy, and changes its functions when it is done."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
@@ -38,7 +39,7 @@ def _then_redirect(name, path, target):
         execute(module)
         try:
             del loader.exec_module
-            module.load = _redirecting(module)
+            _redirect(module)
         except Exception:
             pass  # then numpy stays unchanged
 
@@ -46,13 +47,13 @@ def _then_redirect(name, path, target):
     return spec
 
 
-def _redirecting(numpy):
+def _redirect(numpy):
     from importlib import util
 
     spec = util.spec_from_file_location("_larder_redirect", os.path.join(_HERE, "larder_redirect.py"))
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.redirecting(numpy)
+    module.redirect(numpy)
 
 
 def _run_other():

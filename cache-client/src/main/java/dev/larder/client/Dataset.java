@@ -327,6 +327,14 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
+    long offset(String array) {
+        Objects.requireNonNull(array, "the array's name is null");
+        synchronized (views) {
+            requireOpen();
+            return find(array).offset();
+        }
+    }
+
     void keepLeaseAcrossExec() {
         synchronized (views) {
             requireOpen();

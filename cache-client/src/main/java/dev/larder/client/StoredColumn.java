@@ -53,6 +53,11 @@ abstract sealed class StoredColumn permits BytesColumn, RaggedColumn, StringsCol
         return byteSize(row, begin(row));
     }
 
+    /** Returns the position of a row's first byte among the bytes of all rows. */
+    public long position(long row) {
+        return begin(row) * itemSize;
+    }
+
     private long byteSize(long row, long begin) {
         return (offset(row + 1, begin) - begin) * itemSize;
     }

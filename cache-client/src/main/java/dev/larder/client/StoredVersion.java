@@ -24,6 +24,11 @@ public final class StoredVersion {
         return dataset.file(array);
     }
 
+    /** Returns the position in its file of an array's first byte. */
+    public long offset(String array) {
+        return dataset.offset(array);
+    }
+
     /** Lets a program that replaces this process through {@code exec} inherit the lease. */
     public void keepLeaseAcrossExec() {
         dataset.keepLeaseAcrossExec();

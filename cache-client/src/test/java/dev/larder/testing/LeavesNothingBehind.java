@@ -2,6 +2,7 @@ package dev.larder.testing;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.larder.internal.layout.StoreLocation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Fails a test that leaves something behind: child processes, threads, open files or mappings in {@code /dev/shm}, or stores
@@ -41,7 +43,6 @@ public final class LeavesNothingBehind
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
 
     private static final Namespace NAMESPACE = Namespace.create(LeavesNothingBehind.class);
-    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final Path DISK = Path.of("/var/tmp");
     private static final String OWN_PREFIX = prefix() + ProcessHandle.current().pid() + "-";
 
@@ -96,12 +97,25 @@ public final class LeavesNothingBehind
     /** Their number when the last look found that nothing bears one of them. */
     private static long namedWhenAllWereGone;
 
-    /** Returns a path in shared memory for a store that does not exist yet. No store of anybody else lies beside it. */
+    /** Returns a path for a store that does not exist yet: in shared memory, or on a disk in a container. No other store lies beside it. */
     public static Path newStore() {
         return OwnFolder.PATH.resolve(Long.toString(NAMED.incrementAndGet()));
     }
 
-    /** Makes a folder in shared memory, for this user only. */
+    /** Returns a path on a disk for a store that does not exist yet; the test is skipped if {@code /var/tmp} is in memory. */
+    static Path newStoreOnDisk() {
+        try {
+            String type = Files.getFileStore(DISK).type();
+            if (Set.of("tmpfs", "ramfs").contains(type)) {
+                throw new TestAbortedException(DISK + " is a " + type);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return DISK.resolve(OWN_PREFIX + NAMED.incrementAndGet());
+    }
+
+    /** Makes a folder where stores are, for this user only. */
     public static Path newFolder() {
         try {
             return Files.setPosixFilePermissions(
@@ -118,13 +132,13 @@ public final class LeavesNothingBehind
         }
     }
 
-    /** The folder of this JVM in {@code /dev/shm}: a dead daemon's store that lies there is none of a test's business. */
+    /** The folder of this JVM for stores: a dead daemon's store that lies beside it is none of a test's business. */
     private static final class OwnFolder {
         static final Path PATH = create();
 
         private static Path create() {
             try {
-                Path folder = Files.createTempDirectory(SHARED_MEMORY, OWN_PREFIX);
+                Path folder = Files.createTempDirectory(StoreLocation.writablePlace(), OWN_PREFIX);
                 Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> removeOnceEmpty(folder)));
                 return folder;
@@ -233,7 +247,7 @@ public final class LeavesNothingBehind
         if (NAMED.get() > 0) {
             entries(OwnFolder.PATH).forEach(path -> traces.add("store " + path));
         }
-        if (everywhere) {
+        if (everywhere && !OwnFolder.PATH.startsWith(DISK)) {
             entries(DISK)
                     .filter(path -> String.valueOf(path.getFileName()).startsWith(OWN_PREFIX))
                     .forEach(path -> traces.add("store " + path));

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** A store in {@code /dev/shm} with published versions but no daemon; removed when closed. */
+/** A store in {@code /dev/shm}, or on a disk, with published versions but no daemon; removed when closed. */
 public final class StoreFixture implements AutoCloseable {
     private final StoreLayout layout;
     private final Map<String, Long> versions = new HashMap<>();
@@ -33,8 +33,17 @@ public final class StoreFixture implements AutoCloseable {
     }
 
     public static StoreFixture create() {
+        return create(LeavesNothingBehind.newStore());
+    }
+
+    /** Makes a store whose files may not be in memory. */
+    public static StoreFixture createOnDisk() {
+        return create(LeavesNothingBehind.newStoreOnDisk());
+    }
+
+    private static StoreFixture create(Path folder) {
         try {
-            Path root = Files.createDirectory(LeavesNothingBehind.newStore());
+            Path root = Files.createDirectory(folder);
             StoreLayout layout = new StoreLayout(root);
             Files.createDirectories(layout.data());
             return new StoreFixture(layout);

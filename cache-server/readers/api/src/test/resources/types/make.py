@@ -1,4 +1,4 @@
-"""Makes one table in each format, and the arrays that every format gives for it: make.py (numpy, pyarrow, h5py).
+"""Makes one table in each format, and the arrays that every format gives for it: make.py (numpy, pyarrow, h5py, polars).
 
 types.npz has the arrays as `larder load` of the Arrow file makes them, built here from pyarrow's arrays and not by Larder. refused.tsv has for each
 column of refused.arrow and refused.parquet the words of its refusal. Made with pyarrow 25.0.1 and h5py 3.16.0.
@@ -10,6 +10,7 @@ import pathlib
 
 import h5py
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -23,7 +24,7 @@ def offsets(lengths):
 
 
 def mask(name, nulls):
-    return {f"{name}.mask": np.array(nulls)} if any(nulls) else {}
+    return {f"{name}.mask": np.array(nulls)} if np.any(nulls) else {}
 
 
 def texts(name, values, part):
@@ -34,6 +35,8 @@ def texts(name, values, part):
 def dtype(kind):
     if pa.types.is_boolean(kind):
         return np.dtype("?")
+    if pa.types.is_decimal(kind):
+        return np.dtype("i8")
     if pa.types.is_date32(kind):
         return np.dtype("M8[D]")
     if pa.types.is_date64(kind):
@@ -46,7 +49,7 @@ def dtype(kind):
 
 
 def is_scalar(kind):
-    return pa.types.is_primitive(kind) and not pa.types.is_decimal(kind)
+    return pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
 
 
 def is_list(kind):
@@ -56,6 +59,8 @@ def is_list(kind):
 def scalars(array):
     kind = array.type
     width = {32: pa.int32(), 64: pa.int64()}
+    if pa.types.is_decimal(kind):
+        return np.array([0 if v is None else int(v.scaleb(kind.scale)) for v in array.to_pylist()], "i8")
     if pa.types.is_temporal(kind):
         array = array.view(width[kind.bit_width]).cast(pa.int64())
     if array.null_count:
@@ -76,14 +81,27 @@ def numbers_of(value, inner):
     return scalars(pa.array(value, inner)) if not value or not isinstance(value[0], list) else np.stack([numbers_of(v, inner) for v in value])
 
 
+def scale(name, kind):
+    """Return the digits behind the point of decimals."""
+    return {f"{name}.scale": np.array(kind.scale, "i8")} if pa.types.is_decimal(kind) else {}
+
+
+def missing(value):
+    """Say of each number in lists whether it is null."""
+    return [missing(v) if isinstance(v, list) else v is None for v in value]
+
+
 def lists(name, array, above):
     inner, sizes = innermost(array.type)
     values = array.to_pylist()
     nulls = above | np.array([v is None for v in values])
+    holes = [np.array([] if v is None else missing(v), bool) for v in values]
+    has_holes = any(hole.any() for hole in holes)
     if all(sizes):
         zeros = np.zeros(sizes, dtype(inner))
         rows = [zeros if v is None else numbers_of(v, inner) for v in values]
-        return {name: np.stack(rows), **mask(name, nulls)}
+        holes = [np.full(sizes, True) if null else hole for null, hole in zip(nulls, holes, strict=True)]
+        return {name: np.stack(rows), **mask(name, nulls), **scale(name, inner), **mask(f"{name}.items", np.stack(holes) if has_holes else [])}
     shapes = []
     for value in values:
         shape, here = [], value or []
@@ -93,7 +111,8 @@ def lists(name, array, above):
         shapes.append(shape)
     flat = [numbers_of(v, inner).reshape(-1) if v else scalars(pa.array([], inner)) for v in values]
     return {f"{name}/values": np.concatenate(flat), f"{name}/offsets": offsets([len(f) for f in flat]),
-            f"{name}/shapes": np.array(shapes, "i8"), **mask(name, nulls)}
+            f"{name}/shapes": np.array(shapes, "i8"), **mask(name, nulls), **scale(name, inner),
+            **mask(f"{name}.items", np.concatenate([hole.reshape(-1) for hole in holes]) if has_holes else [])}
 
 
 def items(name, array, above):
@@ -116,6 +135,8 @@ def expect(name, array, above):
         return {k: v.reshape([-1, *kind.shape]) if k == name else v for k, v in found.items()}
     if isinstance(kind, pa.BaseExtensionType):
         return expect(name, array.storage, above)
+    if pa.types.is_null(kind):
+        return {**texts(name, [None] * len(array), "values"), **mask(name, np.full(len(array), True))}
     nulls = above | np.asarray(array.is_null())
     if pa.types.is_dictionary(kind):
         codes = scalars(array.indices)
@@ -139,7 +160,7 @@ def expect(name, array, above):
         rows = b"".join(bytes(kind.byte_width) if v is None else v for v in array.to_pylist())
         return {name: np.frombuffer(rows, "u1").reshape(len(array), kind.byte_width), **mask(name, nulls)}
     if is_scalar(kind):
-        return {name: scalars(array), **mask(name, nulls)}
+        return {name: scalars(array), **mask(name, nulls), **scale(name, kind)}
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return {**texts(name, array.to_pylist(), "bytes" if is_text else "values"), **mask(name, nulls)}
 
@@ -203,6 +224,15 @@ def columns():
     table["image"] = pa.array([{"bytes": b"x" * i, "path": f"{i}.png" if i % 2 else None} for i in range(ROWS)], file)
     table["sound"] = pa.array([{"bytes": b"x" * i, "path": None} for i in range(ROWS)], file)
     table["map"] = pa.array([[(str(k), k / 2) for k in range(i % 3)] for i in range(ROWS)], pa.map_(pa.string(), pa.float64()))
+    cents = [decimal.Decimal((-1) ** i * 10**i * 7).scaleb(-2) for i in range(ROWS)]
+    for kind in pa.decimal32(9, 2), pa.decimal64(12, 2), pa.decimal128(10, 2), pa.decimal128(38, 9), pa.decimal256(50, 2):
+        table[f"decimal{kind.bit_width}_{kind.precision}"] = pa.array(cents, kind)
+    table["least_decimals"] = pa.array([decimal.Decimal(v) for v in (-2**63, 2**63 - 1, -1, 0, 1, -2**31, 2**40)], pa.decimal128(38, 0))
+    table["list_of_decimals"] = pa.array([cents[:i % 4] for i in range(ROWS)], pa.list_(pa.decimal128(20, 4)))
+    table["fixed_of_decimals"] = pa.array([[v, -v] for v in cents], pa.list_(pa.decimal128(20, 3), 2))
+    table["map_of_decimals"] = pa.array([[(str(v), v)] * (i % 3) for i, v in enumerate(cents)], pa.map_(pa.string(), pa.decimal128(12, 3)))
+    table["null"] = pa.nulls(ROWS)
+    table["list_of_nulls"] = pa.array([[None] * (i % 3) for i in range(ROWS)], pa.list_(pa.null()))
     table["map_of_lists"] = pa.array([[(k, [k] * k) for k in range(i % 3)] for i in range(ROWS)], pa.map_(pa.int32(), pa.list_(pa.int32())))
     return table
 
@@ -215,6 +245,16 @@ def with_nulls(table):
     for name in "fixed_list", "fixed_of_fixed", "fixed_binary", "list_of_fixed":
         holes[f"hole_{name}"] = pa.array([None if i % 3 == 1 else v for i, v in enumerate(table[name].to_pylist())], table[name].type)
     holes["hole_category"] = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, None, 2, 0, 0], pa.int8()), pa.array(["b", "a", "c"]))
+    holes["holes_in_list"] = pa.array([None if i == 3 else [1, None, -3, None][:i % 5] for i in range(ROWS)], pa.list_(pa.int16()))
+    holes["holes_in_list_of_bool"] = pa.array([[None, True, False, None][:i % 5] for i in range(ROWS)])
+    holes["holes_in_large_list"] = pa.array([[None, 0.5] * (i % 3) for i in range(ROWS)], pa.large_list(pa.float64()))
+    holes["holes_in_list_of_times"] = pa.array([[None, i] for i in range(ROWS)], pa.list_(pa.timestamp("us")))
+    holes["holes_in_list_of_decimals"] = pa.array([[None, decimal.Decimal(i)] for i in range(ROWS)], pa.list_(pa.decimal128(9, 2)))
+    holes["holes_in_fixed_list"] = pa.array([None if i == 2 else [i, None if i % 2 else 7] for i in range(ROWS)], pa.list_(pa.int32(), 2))
+    holes["holes_in_fixed_of_fixed"] = pa.array([None if i == 4 else [[i, None], [None if i == 1 else 1, 2]] for i in range(ROWS)],
+                                                pa.list_(pa.list_(pa.float32(), 2), 2))
+    holes["holes_in_lists_of_lists"] = pa.array([None if i == 2 else [[None, i], [i, None]][:i % 3] for i in range(ROWS)],
+                                                pa.list_(pa.list_(pa.int64())))
     holes["holes_in_list_of_strings"] = pa.array([["a", None, "b"][:i % 4] for i in range(ROWS)])
     point = pa.struct([("x", pa.int32()), ("y", pa.struct([("z", pa.string())]))])
     values = [{"x": 1, "y": {"z": "a"}}, {"x": None, "y": None}, None, {"x": 4, "y": {"z": None}}]
@@ -225,18 +265,14 @@ def with_nulls(table):
 
 
 def refused():
-    half = pa.array([[1, None], [2, 3]])
+    wide = [decimal.Decimal(2**63), decimal.Decimal(-(2**63) - 1)]
+    lost = "int64 lacks a decimal, which has no point there: value="
     return {
-        "decimal": (pa.array([decimal.Decimal("1.5"), None]), "decimal(2, 1)"),
-        "wide_decimal": (pa.array([1, 2], pa.decimal256(50, 3)), "decimal(50, 3)"),
-        "null": (pa.nulls(2), "null"),
-        "nulls_in_lists": (half, "rows have nulls in them"),
-        "nulls_in_fixed_lists": (pa.array([[1, None], [2, 3]], pa.list_(pa.int64(), 2)), "rows have nulls in them"),
-        "nulls_in_lists_of_lists": (pa.array([[[1, None]], [[2, 3]]]), "rows have nulls in them"),
-        "null_lists_in_lists": (pa.array([[[1], None], [[2], [3]]]), "rows have nulls in them"),
+        "wide_decimal": (pa.array(wide, pa.decimal256(50, 0)), f"{lost}{2**63}"),
+        "wide_decimals": (pa.array([wide[1:], []], pa.list_(pa.decimal128(38, 0))), f"{lost}{-2**63 - 1}"),
+        "null_lists_in_lists": (pa.array([[[1], None], [[2], [3]]]), "rows have null lists in them"),
+        "null_lists_in_fixed_lists": (pa.array([[[1], None], [[2], [3]]], pa.list_(pa.list_(pa.int64(), 1), 2)), "rows have null lists in them"),
         "no_boxes": (pa.array([[[1, 2]], [[1], [2, 3]]]), "has lists of different lengths within each other"),
-        "decimals": (pa.array([[decimal.Decimal("1.5")], []]), "decimal(2, 1)"),
-        "map_of_decimals": (pa.array([[("a", decimal.Decimal("1.5"))], []], pa.map_(pa.string(), pa.decimal128(2, 1))), "decimal(2, 1)"),
     }
 
 
@@ -245,7 +281,7 @@ def write_hdf5(table):
     with h5py.File(HERE / "types.h5", "w") as file:
         for name, array in table.items():
             kind = array.type
-            if is_scalar(kind) and not pa.types.is_temporal(kind):
+            if is_scalar(kind) and not pa.types.is_temporal(kind) and not pa.types.is_decimal(kind):
                 file[name] = scalars(array)
             elif name == "string":
                 file.create_dataset(name, data=[w.encode() for w in array.to_pylist()], dtype=h5py.string_dtype())
@@ -271,11 +307,8 @@ def main():
     pq.write_table(table, HERE / "types-in-pieces.parquet", compression="none", row_group_size=3, data_page_version="2.0",
                    use_dictionary=[*CATEGORIES, "list_of_categories.list.element"])
     write_hdf5(plain)
-    pq_columns = ["int64", "double", "string"]
-    with open(HERE / "types.csv", "w") as out:
-        out.write(",".join(pq_columns) + "\n")
-        for row in table.select(pq_columns).to_pylist():
-            out.write(f"{row['int64']},{row['double']},\"{row['string']}\"\n")
+    in_text = table.select(["int64", "double", "string", "bool", "hole_string", "hole_bool"])
+    pl.from_arrow(in_text).write_csv(HERE / "types.csv")
     bad = refused()
     both = pa.table({"good": [1, 2], **{name: array for name, (array, _) in bad.items()}})
     with pa.ipc.new_stream(HERE / "refused.arrow", both.schema) as writer:

@@ -1,12 +1,14 @@
-"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py, pyarrow)."""
+"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py, pyarrow, pandas, tables)."""
 
 import ctypes
 import pathlib
+import re
 import struct
 import zlib
 
 import h5py
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 HERE = pathlib.Path(__file__).parent
@@ -17,7 +19,8 @@ def text(value):
     """Say what is expected of an array as the test does."""
     data = np.ascontiguousarray(value).tobytes()
     words = data.hex() if len(data) <= 64 else "crc " + format(zlib.crc32(data), "x")
-    return f"{value.dtype.str} {list(value.shape)} {words}"
+    kind = re.sub(r"\(('[^']*'), \{[^}]*\}\)", r"\1", str(value.dtype.descr)) if value.dtype.names else value.dtype.str  # without h5py's metadata
+    return f"{kind} {list(value.shape)} {words}"
 
 
 def numbers(shape, dtype):
@@ -247,6 +250,61 @@ def write_sparse():
         few[101], few[349] = "one", "end"
 
 
+def write_compounds(file, expected):
+    """Write compounds as numpy, pandas and PyTables make them, and elements that are arrays."""
+    plain = np.dtype([("a", "<i4"), ("b", ">f8"), ("word", "S5"), ("flag", "?"), ("c", "<c8"), ("grüße", "<u2")])
+    inner = np.dtype([("lo", "<f4"), ("hi", "<f4")])
+    kinds = {
+        "plain": plain,
+        "aligned": np.dtype([("a", "u1"), ("b", "<f8"), ("c", "<i2")], align=True),
+        "apart": np.dtype({"names": ["a", "b"], "formats": ["<f4", "<i2"], "offsets": [2, 10], "itemsize": 16}),
+        "table": np.dtype([("index", "<i8"), ("values_block_0", "<f8", (3,)), ("values_block_1", "<i8", (1,)), ("m", "<i2", (2, 3)), ("deep", "u1", (2, 3, 4))]),
+        "nested": np.dtype([("box", inner), ("boxes", inner, (2,)), ("n", "<i4")]),
+    }
+    for name, kind in kinds.items():
+        value = np.zeros(20, kind)
+        value.view("u1")[:] = RNG.integers(0, 2, value.nbytes)
+        for layout, options in {"whole": {}, "packed": {"chunks": (6,), "compression": "gzip", "shuffle": True}}.items():
+            path = f"{layout}/{name}"
+            file.create_dataset(path, data=value, **options)
+            assert file[path].dtype == kind
+            expected[path] = text(file[path][...])
+    file.create_dataset("filled", (4,), kinds["plain"], chunks=(2,), fillvalue=np.array((7, 1.5, b"x", True, 2j, 3), plain))[3] = value_of(plain)
+    expected["filled"] = text(file["filled"][...])
+    file["committed"] = inner
+    file.create_dataset("of committed", data=np.ones((2, 3), inner), dtype=file["committed"])
+    expected["of committed"] = text(np.ones((2, 3), inner))
+    arrays = np.arange(24, dtype="<i4").reshape(4, 2, 3)
+    kind = h5py.h5t.array_create(h5py.h5t.STD_I32LE, (2, 3))
+    h5py.h5d.create(file.id, b"arrays", kind, h5py.h5s.create_simple((4,))).write(h5py.h5s.ALL, h5py.h5s.ALL, arrays, kind)
+    assert (file["arrays"][...] == arrays).all()
+    expected["arrays"] = text(arrays)
+
+
+def write_table(expected):
+    """Write a table as pandas and PyTables do."""
+    frame = pd.DataFrame({"n": np.arange(5), "x": np.arange(5) * 0.5, "word": list("abcde"), "at": pd.date_range("2024-02-28", periods=5)})
+    frame.to_hdf(HERE / "pandas.h5", key="t", mode="w", format="table", index=False)
+    with h5py.File(HERE / "pandas.h5") as file:
+        expected["t/table"] = text(file["t/table"][...])
+
+
+def value_of(kind):
+    """Return an element whose bytes are all 1."""
+    return np.frombuffer(b"\1" * kind.itemsize, kind)[0]
+
+
+def write_links(file, expected):
+    """Write soft links: to datasets and groups, absolute and relative, through other links and through a group."""
+    file["a/b/x"] = np.arange(3)
+    file["a/y"] = np.arange(2.0)
+    links = {"to x": "/a/b/x", "a/near": "b/x", "a/here": "./y", "to b": "a/b", "twice": "to b", "through": "/twice/x", "a/b/again": "/to x"}
+    for name, target in links.items():
+        file[name] = h5py.SoftLink(target)
+    for name in ["a/b/x", "a/y", "to x", "a/near", "a/here", "to b/x", "to b/again", "twice/x", "twice/again", "through", "a/b/again"]:
+        expected[name] = text(file[name][...])
+
+
 def main():
     expected = {}
     with h5py.File(HERE / "arrays.h5", "w") as file:
@@ -271,6 +329,15 @@ def main():
         with h5py.File(HERE / f"types-{version}.h5", "w", libver=(version, "v110")) as file:
             write_types(file, types)
         lines += [f"types-{version}.h5\t{name}\t{value}" for name, value in sorted(types.items())]
+    for version in "earliest", "v110":
+        for name, write in ("compounds", write_compounds), ("links", write_links):
+            found = {}
+            with h5py.File(HERE / f"{name}-{version}.h5", "w", libver=(version, "v110")) as file:
+                write(file, found)
+            lines += [f"{name}-{version}.h5\t{path}\t{value}" for path, value in sorted(found.items())]
+    table = {}
+    write_table(table)
+    lines += [f"pandas.h5\t{path}\t{value}" for path, value in table.items()]
     edges = {}
     with h5py.File(HERE / "edges.h5", "w", libver=("v110", "v110")) as file:
         write_edges(file, edges)
@@ -281,9 +348,11 @@ def main():
     write_sparse()
     with h5py.File(HERE / "refused.h5", "w") as file:
         file["good"] = np.arange(4)
-        file["soft"] = h5py.SoftLink("/good")
+        file["broken"] = h5py.SoftLink("/good/x")
+        file["circle"] = h5py.SoftLink("circle")
+        file["abroad"] = h5py.SoftLink("/outer")
         file["outer"] = h5py.ExternalLink("arrays.h5", "/scalar")
-        file["pairs"] = np.zeros(2, [("a", "<i4"), ("b", "<f8")])
+        file.create_dataset("pairs", (2,), [("a", "<i4"), ("b", h5py.string_dtype())])
         file["reference"] = np.array([file["good"].ref], dtype=h5py.ref_dtype)
         file.create_dataset("null", data=h5py.Empty("f4"))
     with h5py.File(HERE / "odd.h5", "w") as file:

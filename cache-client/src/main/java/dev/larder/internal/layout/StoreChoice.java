@@ -9,13 +9,16 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses a store for a process that names none: the first trusted store with a live daemon, else the first trusted store, else
- * a new store at the first free path of the user. Any user can create a folder in these places, so it skips untrusted folders.
+ * a new store at a free path of the user: in shared memory, or on a disk if shared memory is small, as in most containers. Any
+ * user can create a folder in these places, so it skips untrusted folders.
  */
 final class StoreChoice {
     /** The folders already logged, so that each process logs each skipped folder once. */
@@ -46,8 +49,9 @@ final class StoreChoice {
      * A store, and the folders that were skipped before it.
      *
      * @param store the store to use, which may not exist yet; null if all paths of the user are taken
+     * @param reason why it was chosen, for people
      */
-    record Choice(@Nullable Path store, List<Skipped> skipped) {}
+    record Choice(@Nullable Path store, String reason, List<Skipped> skipped) {}
 
     /** An untrusted folder and the reason. */
     record Skipped(Path folder, String reason) {}
@@ -63,20 +67,24 @@ final class StoreChoice {
             if (objection != null) {
                 skipped.add(new Skipped(folder, objection));
             } else if (StoreLocation.hasDaemon(folder)) {
-                return new Choice(folder, skipped);
+                return new Choice(folder, "its daemon runs", skipped);
             } else {
                 trusted.add(folder);
             }
         }
-        return new Choice(trusted.isEmpty() ? newStore(caller) : trusted.get(0), skipped);
+        return trusted.isEmpty() ? newStore(caller, skipped) : new Choice(trusted.get(0), "it exists", skipped);
     }
 
-    private static @Nullable Path newStore(Caller caller) {
-        return caller.ownStores().stream()
-                .filter(store ->
-                        !Files.exists(store, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(store.resolveSibling("")))
+    /** Chooses a free path, of a writable place if there is one. A container may have a read-only root. */
+    private static Choice newStore(Caller caller, List<Skipped> skipped) {
+        @Nullable Path store = Stream.concat(caller.writablePlaces().stream(), caller.places().stream())
+                .map(caller::ownStore)
+                .filter(path ->
+                        !Files.exists(path, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(path.resolveSibling("")))
                 .findFirst()
                 .orElse(null);
+        Optional<String> sizes = store == null ? Optional.empty() : caller.smallMemory(store);
+        return new Choice(store, sizes.orElse("no store exists"), skipped);
     }
 
     private static @Nullable String objection(Path folder, Caller caller) {

@@ -2,6 +2,8 @@ package dev.larder.internal.layout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.StoreChoice.Choice;
+import dev.larder.internal.posix.MemoryGroup;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,8 +13,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -37,15 +42,17 @@ public final class StoreLocation {
     static final String NAME_YOUR_OWN = "name a store of your own with --store or " + STORE_VARIABLE;
     private static final int ROOT = 0;
 
+    /** Shared memory is small if it has less than one part in this many of the memory: a container's has 64 MiB. */
+    private static final int SMALL_PART = 8;
+
     /** System accounts have lower user ids. */
     private static final int FIRST_ORDINARY_USER = 1000;
 
     private StoreLocation() {}
 
-    /** Returns the first folder for stores that this process can write to; that of temporary files if it can write to neither. */
+    /** Returns the best folder for stores that this process can write to; that of temporary files if it can write to none. */
     public static Path writablePlace() {
-        return PLACES.stream()
-                .filter(Files::isWritable)
+        return Caller.ofThisProcess().writablePlaces().stream()
                 .findFirst()
                 .orElse(Path.of(System.getProperty("java.io.tmpdir")));
     }
@@ -53,6 +60,21 @@ public final class StoreLocation {
     /** Returns {@code named}, or finds the store from this process's environment and user if it is null. */
     public static Path resolve(@Nullable Path named) {
         return resolve(named, Caller.ofThisProcess());
+    }
+
+    /** Returns why this process uses a store, for people. */
+    public static String reason(Path store) {
+        Caller caller = Caller.ofThisProcess();
+        if (store.equals(caller.namedByVariable())) {
+            return STORE_VARIABLE + " names it";
+        }
+        Choice choice = StoreChoice.among(caller);
+        return store.equals(choice.store()) ? choice.reason() : "--store names it";
+    }
+
+    /** Returns the sizes, for people, if this is the store of this user on a disk because shared memory is small. */
+    public static Optional<String> smallMemory(Path store) {
+        return Caller.ofThisProcess().smallMemory(store);
     }
 
     static Path resolve(@Nullable Path named, Caller caller) {
@@ -144,16 +166,54 @@ public final class StoreLocation {
      * The user of a store.
      *
      * @param places the folders of the default stores; see {@link #PLACES}
+     * @param memoryBytes returns how much memory the process may use
      */
-    record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, List<Path> places) {
+    record Caller(
+            int uid,
+            String name,
+            List<Integer> groups,
+            Map<String, String> environment,
+            List<Path> places,
+            LongSupplier memoryBytes) {
         static Caller ofThisProcess() {
             Credentials credentials = Credentials.ofThisProcess();
-            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), PLACES);
+            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), PLACES, MemoryGroup::memoryBytes);
         }
 
         /** Returns the paths where a new store of this user can be created. */
         List<Path> ownStores() {
-            return places.stream().map(place -> place.resolve("larder-" + name)).toList();
+            return places.stream().map(this::ownStore).toList();
+        }
+
+        Path ownStore(Path place) {
+            return place.resolve("larder-" + name);
+        }
+
+        /** Returns the places that this process can write to, the best one first: shared memory is the last one if it is small. */
+        List<Path> writablePlaces() {
+            List<Path> writable =
+                    new ArrayList<>(places.stream().filter(Files::isWritable).toList());
+            if (writable.remove(places.get(0))) {
+                writable.add(smallMemory().isEmpty() ? 0 : writable.size(), places.get(0));
+            }
+            return writable;
+        }
+
+        /** Returns the sizes, for people, if a store is this user's on a disk and shared memory is small. */
+        Optional<String> smallMemory(Path store) {
+            return ownStores().indexOf(store) > 0 ? smallMemory() : Optional.empty();
+        }
+
+        /** A mount without a limit has the size 0. */
+        private Optional<String> smallMemory() {
+            long placeBytes = Files.isDirectory(places.get(0))
+                    ? Posix.system().space(places.get(0)).totalBytes()
+                    : 0;
+            long memory = memoryBytes.getAsLong();
+            return placeBytes > 0 && placeBytes < memory / SMALL_PART
+                    ? Optional.of(places.get(0) + " is smaller than an eighth of the memory: bytes=" + placeBytes
+                            + " memoryBytes=" + memory)
+                    : Optional.empty();
         }
 
         /** Returns the paths of the default stores, the user's own before the service's. */

@@ -39,6 +39,11 @@ final class LibC {
 
     static final int SEEK_DATA = 3;
 
+    static final int POSIX_FADV_RANDOM = 1;
+    static final int POSIX_FADV_WILLNEED = 3;
+
+    static final int RUSAGE_THREAD = 1;
+
     static final long SYS_SET_MEMPOLICY = 238;
     static final long SYS_SET_MEMPOLICY_ARM = 237;
     static final long SYS_GET_MEMPOLICY = 239;
@@ -133,6 +138,10 @@ final class LibC {
     static native long syscall(
             long number, long address, long operation, long value, long timeout, long address2, long value3);
 
+    static native int posix_fadvise(int descriptor, long offset, long length, int advice);
+
+    static native int getrusage(int who, byte[] usage);
+
     static native int memfd_create(byte[] name, int flags);
 
     static native int posix_fallocate(int descriptor, long offset, long length);
@@ -176,6 +185,8 @@ final class LibC {
     static native int dup2(int from, int to);
 
     static native int isatty(int descriptor);
+
+    static native int statfs(byte[] path, byte[] status);
 
     static native int statvfs(byte[] path, byte[] status);
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * valid. The addresses are unmapped when neither this object nor a buffer made from it is reachable.
  */
 public final class MappedMemory implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
+    static final Cleaner CLEANER = Cleaner.create();
 
     /** Number of garbage collections to try for free mappings. */
     private static final int COLLECTIONS = 2;

@@ -8,6 +8,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 
 /**
  * A control group, version 1 or 2, that this process's memory is charged to, including its writes to a tmpfs. Reads the files
@@ -21,6 +24,8 @@ import java.util.OptionalLong;
 public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVersion2) {
     private static final Path MACHINE = Path.of("/");
     private static final int LONGEST_TEXT = 1 << 20;
+
+    private static final Pattern TOTAL = Pattern.compile("MemTotal: +(?<kilobytes>\\d+) kB");
 
     /** Version 1 writes "no limit" as a huge number, which differs between kernels. */
     private static final long UNLIMITED = 1L << 60;
@@ -73,6 +78,24 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
                 .map(group -> group.freeBytes(reservedBytes))
                 .flatMapToLong(OptionalLong::stream)
                 .min();
+    }
+
+    /** Returns how much memory this process may use: that of the machine, or the lowest limit of its groups; 0 if neither can be read. */
+    public static long memoryBytes() {
+        return memoryBytes(MACHINE);
+    }
+
+    /** Returns how much memory a process may use by machine files below a root folder. */
+    static long memoryBytes(Path root) {
+        LongStream machine = lines(root.resolve("proc/meminfo")).stream()
+                .map(TOTAL::matcher)
+                .filter(Matcher::matches)
+                .mapToLong(line -> Long.parseLong(line.group("kilobytes")) << 10);
+        LongStream limits = own(root).stream()
+                .flatMap(group -> group.andAbove().stream())
+                .flatMap(group -> group.limits().stream())
+                .mapToLong(Limit::bytes);
+        return LongStream.concat(machine, limits).min().orElse(0);
     }
 
     private static List<Hierarchy> hierarchies(Path root) {

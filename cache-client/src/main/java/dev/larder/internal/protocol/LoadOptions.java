@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param evenIfUnchanged whether sources are read again even if they seem unchanged
  * @param exclude patterns of files and folders to skip, as in a shell
  * @param shard the rows of each array to load; null means all
+ * @param decimals {@code f8} to load decimals as doubles; empty to load them as integers without the point
  */
 public record LoadOptions(
         @OptionalField List<String> keys,
@@ -31,7 +32,8 @@ public record LoadOptions(
         @OptionalField boolean inPlace,
         @OptionalField boolean evenIfUnchanged,
         @OptionalField List<String> exclude,
-        @OptionalField @Nullable ShardRows shard) {
+        @OptionalField @Nullable ShardRows shard,
+        @OptionalField String decimals) {
     /** Lets the store decide which arrays share segments. */
     public static final long PACK_AUTO = -1;
 
@@ -58,6 +60,7 @@ public record LoadOptions(
         dtype = Objects.requireNonNullElse(dtype, "");
         shape = Objects.requireNonNullElse(shape, "");
         exclude = List.copyOf(Objects.requireNonNullElse(exclude, List.of()));
+        decimals = Objects.requireNonNullElse(decimals, "");
         if (packBelowBytes < PACK_AUTO) {
             throw new IllegalArgumentException("packBelowBytes=" + packBelowBytes);
         }
@@ -73,59 +76,65 @@ public record LoadOptions(
             boolean strict,
             boolean inPlace,
             boolean evenIfUnchanged) {
-        this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of(), null);
+        this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of(), null, "");
     }
 
     /** Returns these options, excluding the files and folders that match one of these patterns. */
     public LoadOptions withExclude(List<String> patterns) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns, shard);
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns, shard, decimals);
     }
 
     /** Returns these options for one shard of the rows, or for all if it is null. */
     public LoadOptions withShard(@Nullable ShardRows newValue) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, newValue);
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, newValue, decimals);
+    }
+
+    /** Returns these options with decimals as doubles if it is {@code f8}, or as integers if it is empty. */
+    public LoadOptions withDecimals(String newValue) {
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, newValue);
     }
 
     /** Returns the default options. */
     public static LoadOptions none() {
-        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of(), null);
+        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of(), null, "");
     }
 
     /** Returns these options with these keys. */
     public LoadOptions withKeys(List<String> newValue) {
         return new LoadOptions(
-                newValue, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                newValue, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 
     /** Returns these options for raw binary files of this element type and shape. */
     public LoadOptions withElements(String newDtype, String newShape) {
         return new LoadOptions(
-                keys, as, newDtype, newShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                keys, as, newDtype, newShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 
     /** Returns these options with this form of the result. */
     public LoadOptions withAs(As newValue) {
         return new LoadOptions(
-                keys, newValue, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                keys, newValue, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 
     /** Returns these options with sources compared by every byte, or not. */
     public LoadOptions withStrict(boolean newValue) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, newValue, inPlace, evenIfUnchanged, exclude, shard);
+                keys, as, dtype, shape, packBelowBytes, newValue, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 
     /** Returns these options with files mapped in place, or not. */
     public LoadOptions withInPlace(boolean newValue) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, strict, newValue, evenIfUnchanged, exclude, shard);
+                keys, as, dtype, shape, packBelowBytes, strict, newValue, evenIfUnchanged, exclude, shard, decimals);
     }
 
     /** Returns these options with unchanged sources read again, or not. */
     public LoadOptions withEvenIfUnchanged(boolean newValue) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, newValue, exclude, shard);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, newValue, exclude, shard, decimals);
     }
 
     /** Returns whether the same sources give the same version with both options. The comparison of sources does not affect that. */
@@ -139,6 +148,6 @@ public record LoadOptions(
 
     /** Returns these options with arrays below this length packed. */
     public LoadOptions withPackBelowBytes(long newValue) {
-        return new LoadOptions(keys, as, dtype, shape, newValue, strict, inPlace, evenIfUnchanged, exclude, shard);
+        return new LoadOptions(keys, as, dtype, shape, newValue, strict, inPlace, evenIfUnchanged, exclude, shard, decimals);
     }
 }

@@ -31,6 +31,11 @@ class StoreChoiceTest {
     private static final int THEIRS = 61;
     private static final int ME = 4711;
     private static final List<String> NAMES = List.of("own", "disk", "service");
+    private static final long SMALL_MEMORY = 0;
+
+    /** With so much memory, every file system is small. */
+    private static final long LARGE_MEMORY = Long.MAX_VALUE;
+
     private static final Path TABLE = Path.of("src/test/resources/layout/store-choice.tsv");
 
     @TempDir
@@ -55,7 +60,7 @@ class StoreChoiceTest {
     @MethodSource("cases")
     void theTableSaysWhichStoreIsChosenAndWhichAreSkipped(List<String> row) throws IOException {
         assumeTrue(Posix.system().userId() == 0, "only root can give a folder away");
-        Caller caller = caller();
+        Caller caller = caller(row.get(6).equals("small") ? LARGE_MEMORY : SMALL_MEMORY);
         List<Path> stores = caller.defaultStores();
         for (int i = 0; i < NAMES.size(); i++) {
             make(stores.get(i), row.get(1 + i));
@@ -76,7 +81,7 @@ class StoreChoiceTest {
     @Test
     void whoIsInNoGroupOfAServiceLearnsWhichToJoin() throws IOException {
         assumeTrue(Posix.system().userId() == 0, "only root can give a folder away");
-        Caller caller = caller();
+        Caller caller = caller(SMALL_MEMORY);
         make(caller.defaultStores().get(2), "system:theirs 2750 live");
 
         assertThat(StoreChoice.among(caller).skipped().get(0).reason())
@@ -86,7 +91,7 @@ class StoreChoiceTest {
     @Test
     void aUserWithoutAPlaceForAStoreIsRefusedWithTheSkippedFolders() throws IOException {
         assumeTrue(Posix.system().userId() == 0, "only root can give a folder away");
-        Caller caller = caller();
+        Caller caller = caller(SMALL_MEMORY);
         make(caller.defaultStores().get(0), "me 777 live");
         make(caller.defaultStores().get(1), "stranger 755");
 
@@ -95,13 +100,19 @@ class StoreChoiceTest {
                 .hasMessageContaining("name a store of your own");
     }
 
-    private Caller caller() throws IOException {
+    @Test
+    void theReasonNamesTheSizes() throws IOException {
+        assertThat(StoreChoice.among(caller(LARGE_MEMORY)).reason())
+                .matches(".*/shm is smaller than an eighth of the memory: bytes=\\d+ memoryBytes=\\d+");
+    }
+
+    private Caller caller(long memoryBytes) throws IOException {
         List<Path> places = List.of(root.resolve("shm"), root.resolve("disk"));
         for (Path place : places) {
             Files.createDirectory(place);
         }
         Map<String, String> environment = Map.of(StoreLocation.SERVICE_USER_VARIABLE, "daemon");
-        return new Caller(ME, "ada", List.of(MINE), environment, places);
+        return new Caller(ME, "ada", List.of(MINE), environment, places, () -> memoryBytes);
     }
 
     private void make(Path path, String what) throws IOException {

@@ -148,7 +148,7 @@ class StoreLocationTest {
     }
 
     private StoreLocation.Caller ada(int group, Map<String, String> environment) {
-        return new StoreLocation.Caller(ADA, "ada", List.of(group), environment, List.of(shm));
+        return new StoreLocation.Caller(ADA, "ada", List.of(group), environment, List.of(shm), () -> 0);
     }
 
     private static void assertRefused(Path store, StoreLocation.Caller caller) {

@@ -56,6 +56,18 @@ class MemoryGroupTest {
     }
 
     @Test
+    void theMemoryIsThatOfTheMachineOrOfTheLowestGroup() throws IOException {
+        assertThat(MemoryGroup.memoryBytes(root)).isZero();
+
+        file("proc/meminfo", "MemTotal:       24576 kB\nMemFree:          1 kB\n");
+        machine(V2, "0::/a/b\n").version2("sys/fs/cgroup/a/b", "max\n", MIB, "");
+        assertThat(MemoryGroup.memoryBytes(root)).isEqualTo(24 * MIB);
+
+        version2("sys/fs/cgroup/a", "8388608\n", MIB, "");
+        assertThat(MemoryGroup.memoryBytes(root)).isEqualTo(8 * MIB);
+    }
+
+    @Test
     void theLimitOfVersion2IsReadAndPagesOfFilesCountAsFree() throws IOException {
         machine(V2, "0::/a/b\n")
                 .version2(

@@ -57,9 +57,9 @@ final class Run implements Callable<Integer> {
     @Option(
             names = "--redirect",
             description = {
-                "In Python (not python -S, -E or -I), np.load of a .npy file that was loaded and has not changed since"
-                        + " returns the shared, read-only array: of the held datasets or, if none is held, of any"
-                        + " resident one.",
+                "In Python (not python -S, -E or -I), np.load of a .npy or .npz file that was loaded and has not changed"
+                        + " since, and np.memmap of one with mode r, also of raw bytes, return the shared, read-only"
+                        + " array: of the held datasets or, if none is held, of any resident one.",
             })
     boolean redirect;
 

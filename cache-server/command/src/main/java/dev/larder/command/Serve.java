@@ -15,6 +15,7 @@ import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.MemoryNodes;
 import dev.larder.internal.posix.MemoryPolicy;
@@ -273,6 +274,14 @@ final class Serve implements Callable<Integer> {
         }
     }
 
+    /** Prints a note if shared memory is small, so that the store is on a disk. */
+    private void tellOfDisk(Path store) {
+        StoreLocation.smallMemory(store)
+                .ifPresent(sizes -> note("the store is on a disk: store=" + store + " reason=" + sizes
+                        + "; nothing has to be done: processes share the page cache. A container has more shared memory"
+                        + " with --shm-size"));
+    }
+
     private Sharing sharing() {
         if (group == null && groupQuotaBytes != null) {
             throw Failure.of(ErrorCode.USAGE, "a quota without a group")
@@ -320,6 +329,7 @@ final class Serve implements Callable<Integer> {
     private int loadAndWait(Daemon daemon) {
         CleanUp cleanUp;
         try {
+            tellOfDisk(daemon.layout().root());
             tellOfCapacity(daemon);
             tellOfLeftovers(daemon);
             offer(daemon);

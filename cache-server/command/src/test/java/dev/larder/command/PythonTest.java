@@ -70,6 +70,11 @@ class PythonTest {
     }
 
     @Test
+    void rowsThatAreNotInMemoryAreReadAhead() throws Exception {
+        PythonModules.requirePassed("python3", "test_ahead", folder, Map.of());
+    }
+
+    @Test
     void whatFunctionsReturnIsComputedOnce() throws Exception {
         PythonModules.requirePassed("python3", "test_calls", folder, Map.of());
     }
@@ -140,6 +145,7 @@ class PythonTest {
                 "test_serve",
                 "test_arrays",
                 "test_loader",
+                "test_ahead",
                 "test_calls",
                 "test_keys",
                 "test_rows",

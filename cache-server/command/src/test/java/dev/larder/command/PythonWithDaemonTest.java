@@ -45,6 +45,12 @@ class PythonWithDaemonTest {
     }
 
     @Tag("slow")
+    @Test
+    void unchangedTrainersHaveEqualLossesAndOneCopy() throws Exception {
+        requirePassedWithADaemon("python3", "test_trainers");
+    }
+
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"test_with_daemon", "test_redirect"})
     void thePythonOfTheSystemPassesThemToo(String module) throws Exception {

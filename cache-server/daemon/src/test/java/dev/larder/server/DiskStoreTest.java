@@ -7,6 +7,7 @@ import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
@@ -35,6 +36,20 @@ class DiskStoreTest {
             assertThat(served.control().status().usedBytes()).isGreaterThanOrEqualTo(BYTES);
             daemon.stop(false);
             assertThat(served.root()).doesNotExist();
+        }
+    }
+
+    @Test
+    void aProgramThatRemovesOldFilesSeesThatTheFolderIsInUse() {
+        Posix posix = Posix.system();
+        try (ServedStore served = ServedStore.at(folder.resolve("store"))) {
+            Daemon daemon = served.start();
+            int folder = posix.openForReading(served.root());
+
+            assertThat(posix.tryLockExclusive(folder)).isFalse();
+            daemon.stop(true);
+            assertThat(posix.tryLockExclusive(folder)).isTrue();
+            posix.close(folder);
         }
     }
 

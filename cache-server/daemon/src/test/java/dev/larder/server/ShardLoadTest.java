@@ -153,7 +153,7 @@ class ShardLoadTest {
         assertThatThrownBy(() -> requireShards(golden("lists-stream.arrow"), LoadOptions.none(), 2))
                 .isInstanceOf(LarderException.class)
                 .hasMessageContaining("an array cannot be cut into shards: array=shard0/")
-                .hasMessageContaining("its lists have items that are no numbers");
+                .hasMessageContaining("the items of its lists lie apart from its rows");
     }
 
     @Test

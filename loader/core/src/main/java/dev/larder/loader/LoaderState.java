@@ -5,6 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.RankProgress;
 import dev.larder.loader.internal.plan.Rest;
+import dev.larder.loader.internal.slot.Receipt;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param progress the remaining samples, if {@code consumed} is not enough; else empty. For one of several ranks with batches in any
  *     order, the batches that it has taken: see {@link #merged}
  * @param places the visited rows of each of several datasets, for people, such as {@code web=1200 books=600}; empty if they have one order
+ * @param receipt a digest of the dataset and of the samples that all ranks together have consumed in the epoch, at their positions; after
+ *     skipped samples, a hyphen and a digest of these follow. Empty if it is unknown
  */
 public record LoaderState(
         String dataset,
@@ -45,32 +48,34 @@ public record LoaderState(
         long length,
         String decoder,
         String progress,
-        String places) {
+        String places,
+        String receipt) {
     private static final long FORMAT = 1;
     private static final long FORMAT_WITH_PROGRESS = 2; // other releases would visit other samples
     private static final int MAX_TEXT = 1 << 20;
     private static final Pattern PAIR = Pattern.compile(
             "\\G\\s*([{,])\\s*\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\[\"\\\\])*+)\"|(-?\\d{1,19}))\\s*");
 
-    /** Checks that {@code consumed} is at most {@code length}. */
+    /** Checks that {@code consumed} is at most {@code length}, and that {@code receipt} is a receipt or empty. */
     public LoaderState {
         if (epoch < 0 || consumed < 0 || length < 0 || consumed > length) {
             throw new IllegalArgumentException(
                     "not a state: epoch=" + epoch + " consumed=" + consumed + " length=" + length);
         }
+        var unused = receipt.isEmpty() ? Receipt.NONE : Receipt.parse(receipt);
     }
 
     /** Creates the state of an epoch with its first samples consumed. */
     public LoaderState(
             String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
-        this(dataset, digest, sampler, seed, epoch, consumed, length, "", "", "");
+        this(dataset, digest, sampler, seed, epoch, consumed, length, "", "", "", "");
     }
 
     /**
      * Merges the states of all ranks, each saved at any time, for loaders that deliver batches in any order. Ranks that deliver them in
-     * order have equal states, one of which is returned. If each node has a shard and batches come in any order, merge the states of each
-     * node separately, because they list rows of that node. Fails with {@link IllegalArgumentException} if states are missing or do not
-     * belong together.
+     * order have equal states, one of which is returned; only receipts differ by samples that a rank has skipped, and are combined. If
+     * each node has a shard and batches come in any order, merge the states of each node separately, because they list rows of that node.
+     * Fails with {@link IllegalArgumentException} if states are missing or do not belong together.
      */
     public static LoaderState merged(List<LoaderState> ofAllRanks) {
         if (ofAllRanks.isEmpty()) {
@@ -80,15 +85,20 @@ public record LoaderState(
         RankProgress firstProgress = first.parsedProgress();
         if (firstProgress == null || firstProgress.world() == 1) {
             requireOneNode(ofAllRanks);
-            if (!ofAllRanks.stream().allMatch(first::equals)) {
+            if (ofAllRanks.stream().map(state -> state.withSkipped(0)).distinct().count() > 1) {
                 throw new IllegalArgumentException("states of ranks differ: " + ofAllRanks);
             }
-            return first;
+            // Each rank skips samples of its own, so equal sums are of one rank.
+            return first.withSkipped(ofAllRanks.stream()
+                    .mapToLong(state -> state.parsedReceipt().skipped())
+                    .distinct()
+                    .sum());
         }
         requireOneNode(ofAllRanks);
         List<RankProgress> ranks = new ArrayList<>();
         Set<Integer> seen = new TreeSet<>();
         long consumed = firstProgress.before();
+        Receipt receipt = Receipt.NONE;
         for (LoaderState state : ofAllRanks) {
             RankProgress rank = state.parsedProgress();
             if (rank == null
@@ -99,11 +109,13 @@ public record LoaderState(
             }
             ranks.add(rank);
             consumed += state.consumed - rank.before();
+            receipt = receipt.plus(state.parsedReceipt());
         }
         if (seen.size() != firstProgress.world()) {
             throw new IllegalArgumentException(
                     "states of some ranks are missing: ranks=" + seen + " world=" + firstProgress.world());
         }
+        boolean hasReceipt = ofAllRanks.stream().noneMatch(state -> state.receipt.isEmpty());
         Rest rest = RankProgress.merged(ranks, first.length);
         return new LoaderState(
                 first.dataset,
@@ -115,7 +127,20 @@ public record LoaderState(
                 first.length,
                 first.decoder,
                 rest.hasGaps() ? rest.toString() : "",
-                "");
+                "",
+                hasReceipt ? receipt.toString() : "");
+    }
+
+    /** Returns the parsed receipt, or that of no samples if it is unknown. */
+    private Receipt parsedReceipt() {
+        return receipt.isEmpty() ? Receipt.NONE : Receipt.parse(receipt);
+    }
+
+    private LoaderState withSkipped(long skipped) {
+        String changed =
+                receipt.isEmpty() ? "" : new Receipt(parsedReceipt().visited(), skipped).toString();
+        return new LoaderState(
+                dataset, digest, sampler, seed, epoch, consumed, length, decoder, progress, places, changed);
     }
 
     private static void requireOneNode(List<LoaderState> states) {
@@ -162,6 +187,7 @@ public record LoaderState(
                 + ",\"digest\":" + quoted(digest)
                 + ",\"sampler\":" + quoted(sampler) + ",\"seed\":" + seed + ",\"epoch\":" + epoch + ",\"consumed\":"
                 + consumed + ",\"length\":" + length
+                + (receipt.isEmpty() ? "" : ",\"receipt\":" + quoted(receipt))
                 + (decoder.isEmpty() ? "" : ",\"decoder\":" + quoted(decoder))
                 + (progress.isEmpty() ? "" : ",\"progress\":" + quoted(progress))
                 + (places.isEmpty() ? "" : ",\"places\":" + quoted(places)) + "}";
@@ -189,7 +215,8 @@ public record LoaderState(
                     number(values, "length", json),
                     values.getOrDefault("decoder", ""),
                     format == FORMAT ? "" : text(values, "progress", json),
-                    values.getOrDefault("places", ""));
+                    values.getOrDefault("places", ""),
+                    values.getOrDefault("receipt", ""));
             var unused = state.parsedProgress();
             return state;
         } catch (IllegalArgumentException e) {

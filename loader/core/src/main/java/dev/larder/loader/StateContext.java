@@ -3,9 +3,11 @@ package dev.larder.loader;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.field.SourceData;
+import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.plan.RankProgress;
 import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.slot.BatchSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.internal.slot.Remainder;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ record StateContext(
         String decoder,
         boolean anyDecoder,
         boolean isResumable) {
+    /** The most samples of an order that are computed to check a state; an order that is computed row by row needs a few seconds. */
+    private static final long MOST_CHECKED = 1L << 27;
+
     private static final String SHARD_INDEX = SourceData.HERE + "\\d+";
     private static final String SHARD = "/\\d+(" + SHARD_INDEX + ")?";
 
@@ -36,9 +41,7 @@ record StateContext(
 
     /** Returns the state after a batch. */
     LoaderState after(BatchSlot batch) {
-        if (!isResumable) {
-            throw new IllegalStateException("an epoch beside another one has no state: begin it again");
-        }
+        String receipt = receipt(batch);
         Remainder remainder = Objects.requireNonNull(batch.remainder);
         long consumed = remainder.consumed(batch, inOrder);
         String progress = remainder.progress(batch, inOrder);
@@ -52,7 +55,46 @@ record StateContext(
                 batch.epochLength,
                 decoder,
                 progress,
-                progress.isEmpty() ? places.at(batch.epoch, consumed) : "");
+                progress.isEmpty() ? places.at(batch.epoch, consumed) : "",
+                receipt);
+    }
+
+    /** Returns the receipt after a batch; empty if that of the samples before a resume is unknown. */
+    String receipt(BatchSlot batch) {
+        if (!isResumable) {
+            throw new IllegalStateException("an epoch beside another one has no state: begin it again");
+        }
+        Remainder remainder = Objects.requireNonNull(batch.remainder);
+        Receipt receipt = remainder.receipt(batch, inOrder, start());
+        return receipt == null ? "" : receipt.toString();
+    }
+
+    /** Returns the receipt of no samples. */
+    private Receipt start() {
+        return Receipt.ofDataset(data.digest());
+    }
+
+    /** Continues the receipt of a state; fails if the order has other samples before it. */
+    void continueReceipt(Plan plan, LoaderState state) {
+        if (state.receipt().isEmpty()) { // of an earlier release, or of a caller
+            plan.continueReceipt(null);
+            return;
+        }
+        Receipt saved = Receipt.parse(state.receipt()).minus(start());
+        if (state.consumed() <= MOST_CHECKED) {
+            Receipt ordered = plan.receiptOfOrder();
+            if (ordered.visited() != saved.visited()) {
+                throw mismatch("state was saved after other samples than the order has")
+                        .with("epoch", state.epoch())
+                        .with("consumed", state.consumed())
+                        .with("sampler", sampler)
+                        .with("stateReceipt", state.receipt())
+                        .with("receipt", start().plus(ordered))
+                        .remedy("resume with the release of Larder and the sampler that the state was saved with; or remove"
+                                + " its \"receipt\", and samples may come twice or not at all");
+            }
+        }
+        plan.continueReceipt(saved);
     }
 
     /** Returns the context of epochs next to the running one. */

@@ -18,6 +18,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -93,8 +94,19 @@ class AnyOrderTest {
                     .as("case %d of seed %d", round, seed)
                     .containsExactlyInAnyOrderElementsOf(
                             LongStream.range(0, ROWS).boxed().toList());
+            assertThat(state).isNotNull();
+            if (state.isEpochDone()) {
+                List<Long> order = inBatches
+                        ? rows(buckets.order(ROWS, 0)::row)
+                        : rows(sampler.order(ROWS, 0)::row);
+                assertThat(state.receipt()).as("case %d of seed %d", round, seed).isEqualTo(shelf.receipt(order));
+            }
         }
         assertThat(overtaken).isPositive();
+    }
+
+    private static List<Long> rows(LongUnaryOperator row) {
+        return LongStream.range(0, ROWS).map(row).boxed().toList();
     }
 
     /** Reads some batches, and adds the rows that count; returns the state after them, or nothing after none. */

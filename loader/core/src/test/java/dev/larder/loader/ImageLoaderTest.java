@@ -221,6 +221,7 @@ class ImageLoaderTest {
                 state.length(),
                 "libjpeg 9 00000000",
                 "",
+                "",
                 "");
         try (Loader loader = augmented().build()) {
             assertThatThrownBy(() -> loader.resume(others))

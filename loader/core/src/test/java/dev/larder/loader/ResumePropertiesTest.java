@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Stops an epoch anywhere, resumes it with any number of ranks, stops and resumes it again, and compares what counts of the batches
- * ({@link Batch#validSize}) with a model: the global order of the epoch, each sample once. Repeat a failure with
+ * ({@link Batch#validSize}) and the last receipt with a model: the global order of the epoch, each sample once. Repeat a failure with
  * {@code -Dlarder.seed=N}.
  */
 class ResumePropertiesTest {
@@ -110,9 +110,10 @@ class ResumePropertiesTest {
         }
         if (state == null) { // stopped before its first batch
             counted.clear();
-            run.read(null, world, 1000, counted);
+            state = run.read(null, world, 1000, counted);
         }
         assertThat(counted).as(which).isEqualTo(model);
+        assertThat(state == null ? "" : state.receipt()).as(which).isEqualTo(model.isEmpty() ? "" : shelf.receipt(model));
     }
 
     /** Reads an epoch with all ranks in step. */

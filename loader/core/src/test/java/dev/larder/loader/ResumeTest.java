@@ -103,11 +103,11 @@ class ResumeTest {
             assertThat(state.toJson())
                     .isEqualTo(
                             "{\"format\":1,\"dataset\":\"shelf\",\"digest\":\"" + shelf.dataset.digest()
-                                    + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97}");
+                                    + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97,\"receipt\":\"" + state.receipt() + "\"}");
             assertThat(LoaderState.parse(state.toJson())).isEqualTo(state);
             assertThat(LoaderState.parse(" { \"length\" : 97, \"consumed\": 20,\n\"epoch\":3,\"seed\":42,"
                             + "\"sampler\":\"random(seed=42)\",\"digest\":\"" + shelf.dataset.digest()
-                            + "\",\"dataset\":\"shelf\",\"format\":1 } "))
+                            + "\",\"dataset\":\"shelf\",\"receipt\":\"" + state.receipt() + "\",\"format\":1 } "))
                     .isEqualTo(state);
         }
     }

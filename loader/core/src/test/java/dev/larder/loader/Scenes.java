@@ -32,6 +32,21 @@ final class Scenes implements AutoCloseable {
     final Dataset dataset;
 
     private Scenes(int indexed) {
+        store.publish("scenes", arrays(indexed));
+        larder = Larder.connect(store.store());
+        dataset = larder.dataset("scenes");
+    }
+
+    static Scenes open() {
+        return new Scenes(SCENES);
+    }
+
+    /** Leaves scenes out of the index from a number on. */
+    static Scenes indexedBelow(int scene) {
+        return new Scenes(scene);
+    }
+
+    static Map<String, FixtureArray> arrays(int indexed) {
         Map<String, FixtureArray> arrays = new LinkedHashMap<>();
         arrays.put("labels", Shelf.labels(ROWS));
         arrays.put(
@@ -47,18 +62,7 @@ final class Scenes implements AutoCloseable {
         addAll(arrays, texts("question", "question %d é"));
         addAll(arrays, sceneNames());
         addAll(arrays, index(indexed));
-        store.publish("scenes", arrays);
-        larder = Larder.connect(store.store());
-        dataset = larder.dataset("scenes");
-    }
-
-    static Scenes open() {
-        return new Scenes(SCENES);
-    }
-
-    /** Leaves scenes out of the index from a number on. */
-    static Scenes indexedBelow(int scene) {
-        return new Scenes(scene);
+        return arrays;
     }
 
     private static void addAll(Map<String, FixtureArray> arrays, List<ColumnArray> column) {

@@ -2,10 +2,12 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -73,6 +75,19 @@ final class Shelf implements AutoCloseable {
         BatchChecksum checksum = new BatchChecksum();
         epoch.forEach(checksum::update);
         return checksum.value();
+    }
+
+    /** Returns the receipt of an epoch that has visited these rows, one after the other. */
+    String receipt(List<Long> visited) {
+        long sum = 0;
+        for (int i = 0; i < visited.size(); i++) {
+            sum += Receipt.term(i, visited.get(i));
+        }
+        return Receipt.ofDataset(dataset.digest()).plus(new Receipt(sum, 0)).toString();
+    }
+
+    Path store() {
+        return store.store();
     }
 
     /** Returns how many gather threads live in this JVM. */

@@ -17,7 +17,7 @@ final class HugePagesCheck implements Check {
     @Override
     public Finding look(Machine machine) {
         Optional<Mount> mount = machine.mount(machine.storePlace());
-        if (mount.isEmpty() || !mount.get().type().equals("tmpfs")) {
+        if (mount.isEmpty() || !mount.get().isTmpfs()) {
             return Finding.ok(name(), "the store is not on a tmpfs");
         }
         if (machine.text(OVERRIDE).orElse("").contains("[deny]")) {

@@ -29,6 +29,16 @@ public final class LiveProbes implements Probes {
     }
 
     @Override
+    public String reason(Path store) {
+        return StoreLocation.reason(store);
+    }
+
+    @Override
+    public Optional<String> smallMemory(Path store) {
+        return StoreLocation.smallMemory(store);
+    }
+
+    @Override
     public boolean hasLibrary(String name) {
         return SharedLibraries.ofThisMachine().has(name);
     }

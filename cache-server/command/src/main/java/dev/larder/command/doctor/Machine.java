@@ -115,6 +115,11 @@ public record Machine(
         return Mount.find(path, lines("/proc/self/mounts").stream());
     }
 
+    /** Returns whether the store takes memory, as on a tmpfs; also if its mount cannot be found. */
+    boolean hasStoreInMemory() {
+        return mount(storePlace()).map(Mount::isVolatile).orElse(true);
+    }
+
     /** Returns the nearest existing folder at or above the store. */
     Path storePlace() {
         return Stream.iterate(store, path -> path != null, Path::getParent)

@@ -21,8 +21,12 @@ final class MemoryLimitCheck implements Check {
         if (limit.isEmpty()) {
             return Finding.ok(name(), "none; " + charged);
         }
-        String found = "limit=" + machine.size(limit.get().bytes()) + " file="
-                + limit.get().file() + "; " + charged;
+        String found =
+                "limit=" + machine.size(limit.get().bytes()) + " file=" + limit.get().file() + "; ";
+        if (!machine.hasStoreInMemory()) {
+            return Finding.ok(name(), found + "the kernel drops pages of a store on a disk to stay below it");
+        }
+        found += charged;
         long mountBytes = machine.probes().space(machine.storePlace()).totalBytes();
         return limit.get().bytes() < mountBytes
                 ? Finding.warning(name(), found + ". It is reached before the mount is full", remedy(limit.get()))

@@ -12,6 +12,12 @@ public interface Probes {
     /** Returns the total and the free space of a file system. */
     FileSystemSpace space(Path path);
 
+    /** Returns why commands use a store, as {@code StoreLocation.reason}. */
+    String reason(Path store);
+
+    /** Returns the sizes if the store is on a disk because shared memory is small, as {@code StoreLocation.smallMemory}. */
+    Optional<String> smallMemory(Path store);
+
     /** Returns whether the dynamic linker finds a library. */
     boolean hasLibrary(String name);
 

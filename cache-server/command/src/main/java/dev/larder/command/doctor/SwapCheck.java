@@ -19,6 +19,8 @@ final class SwapCheck implements Check {
         int areas = Math.max(0, lines.size() - 1); // below a line of headings
         if (areas == 0) {
             return Finding.ok(name(), "none");
+        } else if (!machine.hasStoreInMemory()) {
+            return Finding.ok(name(), "areas=" + areas + ", but the store is not on a tmpfs");
         }
         long swappiness = machine.number(SWAPPINESS).orElse(USUAL);
         String found = "areas=" + areas + " vm.swappiness=" + swappiness + ": a tmpfs can be swapped out";

@@ -95,6 +95,14 @@ public final class LoadArguments {
                     "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
     String shape;
 
+    @Option(
+            names = "--decimals",
+            paramLabel = "f8",
+            defaultValue = "",
+            description = "Load decimals as float64, rounded. Default: int64 without the point, with COLUMN.scale digits"
+                    + " behind it.")
+    String decimals;
+
     @Mixin
     RetentionOptions retention;
 
@@ -126,6 +134,9 @@ public final class LoadArguments {
         if (!exclude.isEmpty()) {
             given.add("--exclude");
         }
+        if (!decimals.isEmpty()) {
+            given.add("--decimals");
+        }
         if (!given.isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "an array on standard input takes no options")
                     .with("name", name)
@@ -144,7 +155,8 @@ public final class LoadArguments {
                 .withPackBelowBytes(packBelow)
                 .withStrict(strict)
                 .withInPlace(inPlace)
-                .withExclude(exclude);
+                .withExclude(exclude)
+                .withDecimals(decimals);
         return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers)
                 .withRetention(retention());
     }

@@ -11,6 +11,7 @@ import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.server.store.StoreReport;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +87,25 @@ class ExaminationTest {
         fake.store = Path.of("/data/store");
 
         requireFound("mount", Severity.INFO, "type=overlay", "--store /dev/shm/larder-ada");
+    }
+
+    @Test
+    void aStoreOnADiskInAContainerNeedsNothing() {
+        fake.store = Path.of("/var/tmp/larder-ada");
+        fake.smallMemory = Optional.of("/dev/shm is smaller than an eighth of the memory: bytes=67108864");
+
+        requireFound("mount", Severity.INFO, "reason=it exists", "nothing, or");
+        requireFound("mount", Severity.INFO, "on a disk (/dev/shm is smaller", "--shm-size=16g");
+    }
+
+    @Test
+    void theMemoryOfTheGroupDoesNotLimitAStoreOnADisk() {
+        fake.store = Path.of("/var/tmp/larder-ada");
+        fake.file("/sys/fs/cgroup/user.slice/app.service/memory.max", "1073741824\n");
+        fake.file("/proc/swaps", "Filename Type Size Used Priority\n/swap file 1 0 -2\n");
+
+        requireFound("memory-limit", Severity.OK, "drops pages of a store on a disk", "");
+        requireFound("swap", Severity.OK, "the store is not on a tmpfs", "");
     }
 
     @Test

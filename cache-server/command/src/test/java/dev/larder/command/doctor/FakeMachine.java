@@ -38,6 +38,7 @@ final class FakeMachine implements Probes {
     DeviceAnswer devices = DeviceAnswer.listed(List.of("opencl:0 H200"));
     DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text(), "");
     long uid = 1000;
+    Optional<String> smallMemory = Optional.empty();
     boolean givesHugePages;
     long refusedHugeBytes;
     String memoryPolicy = "default";
@@ -124,6 +125,16 @@ final class FakeMachine implements Probes {
     @Override
     public FileSystemSpace space(Path path) {
         return space;
+    }
+
+    @Override
+    public String reason(Path store) {
+        return "it exists";
+    }
+
+    @Override
+    public Optional<String> smallMemory(Path store) {
+        return smallMemory;
     }
 
     @Override

@@ -32,7 +32,7 @@ final class KnownLooks {
             return new Question(
                     reader.kind(),
                     List.copyOf(files),
-                    new ReadRequest(request.files(), request.as(), request.columns(), 1));
+                    new ReadRequest(request.files(), request.as(), request.columns(), 1, request.decimals()));
         }
     }
 

@@ -8,6 +8,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Selection;
+import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
@@ -15,10 +16,15 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** The arrays that a reader has offered, after all checks. One thread fills it, then it never changes. */
 final class Offers {
     private static final int MOST_OFFERS = 1_000_000;
+    private static final String CLASSES = ".classes";
+    private static final String ELEMENT_MASK = ".items.mask";
+    private static final String OFFSETS = ".offsets";
+    private static final Pattern OF_ITEMS = Pattern.compile("\\.items(?=[./]|$)");
 
     /** All words of all offers together take no more of the heap. */
     private static final long MOST_WORDS_BYTES = Runtime.getRuntime().maxMemory() / 16;
@@ -122,6 +128,29 @@ final class Offers {
 
     boolean isSameAs(Offers other) {
         return all.equals(other.all);
+    }
+
+    /** Returns how to cut an array into shards, as its name and the plain array that it belongs to show. */
+    Partitioning partitioning(Offer offer) {
+        return partitioning(offer, all);
+    }
+
+    static Partitioning partitioning(Offer offer, List<Offer> all) {
+        String column = offer.column();
+        if (isPartOf(column, CLASSES, all)) {
+            return Partitioning.REPLICATED;
+        } else if (isPartOf(column, ELEMENT_MASK, all)) {
+            return Partitioning.BY_ROWS;
+        }
+        boolean isOffsets = offer.part().equals("NONE") && column.endsWith(OFFSETS);
+        return isOffsets || OF_ITEMS.matcher(column).find() ? Partitioning.IMPOSSIBLE : Partitioning.BY_ROWS;
+    }
+
+    /** Returns whether a name is that of an array without parts, and this suffix. */
+    private static boolean isPartOf(String name, String suffix, List<Offer> all) {
+        String base = name.substring(0, Math.max(0, name.length() - suffix.length()));
+        return name.endsWith(suffix)
+                && all.stream().anyMatch(other -> other.part().equals("NONE") && other.name().equals(base));
     }
 
     /** Returns whether a name means a column. */

@@ -166,8 +166,9 @@ public final class ReaderSource implements AutoCloseable {
                         "rename it, or name the columns that are wanted with --columns"));
                 continue;
             }
-            arrays.add(new SourceArray(
-                    new ArrayName(dataset, name), offers.header(i), data(i), own, ColumnPart.valueOf(offer.part())));
+            ColumnPart part = ColumnPart.valueOf(offer.part());
+            arrays.add(new SourceArray(new ArrayName(dataset, name), offers.header(i), data(i), own, part)
+                    .withPartitioning(offers.partitioning(offer)));
         }
         return arrays;
     }
@@ -177,13 +178,13 @@ public final class ReaderSource implements AutoCloseable {
         return offers.has(column);
     }
 
-    /** Returns the files that an array may come from: those of all levels that its name begins with. */
+    /** Returns the files that an array may come from: those of all levels that its name begins with, else all. */
     private static List<SourceIdentity> filesOf(Offer offer, Map<String, List<SourceIdentity>> levels) {
         List<SourceIdentity> own = levels.entrySet().stream()
                 .filter(level -> offer.name().startsWith(level.getKey()))
                 .flatMap(level -> level.getValue().stream())
                 .toList();
-        return own.isEmpty() ? levels.values().iterator().next() : own;
+        return own.isEmpty() ? levels.values().stream().flatMap(List::stream).toList() : own;
     }
 
     private ArrayData data(int index) {

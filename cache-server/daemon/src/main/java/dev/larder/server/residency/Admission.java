@@ -3,10 +3,15 @@ package dev.larder.server.residency;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.space.Mount;
 import dev.larder.server.store.space.Reservation;
 import dev.larder.server.store.version.PublishedVersion;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -234,6 +239,20 @@ final class Admission {
                 .with("leased", Residency.storedBytes(survey.leased) + survey.heldRowBytes)
                 .with("pinned", Residency.storedBytes(survey.pinned))
                 .with("unsourced", Residency.storedBytes(survey.unsourced));
-        return withSums(failure, reservation).remedy(remedy + ", or use a larger mount");
+        return withSums(failure, reservation).remedy(remedy + ", or use " + largerPlace(neededBytes));
+    }
+
+    /** Describes a place that has more room: a store on a disk, if this one is in memory and the usual disk can hold the data. */
+    private String largerPlace(long neededBytes) {
+        Path disk = StoreLocation.PLACES.get(1);
+        boolean isInMemory = isVolatile(store.layout().root());
+        boolean isOnDisk = Files.isWritable(disk) && !isVolatile(disk);
+        return isInMemory && isOnDisk && Posix.system().space(disk).freeBytes() > neededBytes
+                ? "a store on a disk, which has room for it: --store " + disk.resolve("larder-" + StoreLocation.userName())
+                : "a larger mount";
+    }
+
+    private static boolean isVolatile(Path folder) {
+        return Mount.of(folder).filter(Mount::isVolatile).isPresent();
     }
 }

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.reader.ReadRequest;
 import java.util.LinkedHashSet;
 import java.util.List;
 
@@ -14,11 +15,21 @@ import java.util.List;
  * @param dtype the element type of raw binary files, or of tables that become one matrix; empty if files contain it
  * @param shape the shape of raw binary files; empty for one dimension
  * @param exclusion the files and folders of a folder to leave out
+ * @param decimals {@link #DOUBLES} if decimals become the nearest doubles; else they become integers without the point
  */
-public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape, Exclusion exclusion) {
+public record SourceOptions(
+        List<String> keys, LoadOptions.As as, String dtype, String shape, Exclusion exclusion, String decimals) {
+    /** The word for decimals as doubles. */
+    private static final String DOUBLES = ReadRequest.DOUBLES;
+
     /** Checks them, and drops repeated keys. */
     public SourceOptions {
         WantedType.require(dtype, shape);
+        if (!decimals.isEmpty() && !decimals.equals(DOUBLES)) {
+            throw Failure.of(ErrorCode.USAGE, "bad type for decimals")
+                    .with("decimals", Names.printable(decimals))
+                    .remedy("give --decimals " + DOUBLES + ", or load decimals as integers without the option");
+        }
         keys = List.copyOf(new LinkedHashSet<>(keys));
         for (String key : keys) {
             if (Names.arrayObjection(key) != null) {
@@ -37,23 +48,28 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
 
     /** Leaves nothing out. */
     public SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
-        this(keys, as, dtype, shape, Exclusion.of(List.of()));
+        this(keys, as, dtype, shape, Exclusion.of(List.of()), "");
     }
 
     /** Returns the options for the sources. */
     public static SourceOptions of(LoadOptions options) {
         return new SourceOptions(
-                options.keys(), options.as(), options.dtype(), options.shape(), Exclusion.of(options.exclude()));
+                options.keys(),
+                options.as(),
+                options.dtype(),
+                options.shape(),
+                Exclusion.of(options.exclude()),
+                options.decimals());
     }
 
     /** Returns the same for other columns. */
     public SourceOptions withKeys(List<String> wanted) {
-        return new SourceOptions(wanted, as, dtype, shape, exclusion);
+        return new SourceOptions(wanted, as, dtype, shape, exclusion, decimals);
     }
 
     /** Returns the same, made into something else. */
     public SourceOptions withAs(LoadOptions.As wanted) {
-        return new SourceOptions(keys, wanted, dtype, shape, exclusion);
+        return new SourceOptions(keys, wanted, dtype, shape, exclusion, decimals);
     }
 
     /** Returns the options that keep every file of a known kind. */

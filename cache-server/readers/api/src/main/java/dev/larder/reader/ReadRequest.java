@@ -9,8 +9,17 @@ import java.util.List;
  * @param as a word of {@code larder load --as}, such as {@code arrays} or {@code bytes}
  * @param columns the wanted arrays or columns, as {@link Selection} names them; empty for all
  * @param workers the most threads
+ * @param decimals {@link #DOUBLES} if decimals become the nearest doubles; else they become integers without the point
  */
-public record ReadRequest(List<InputFile> files, String as, List<String> columns, int workers) {
+public record ReadRequest(List<InputFile> files, String as, List<String> columns, int workers, String decimals) {
+    /** The word for decimals as doubles. */
+    public static final String DOUBLES = "f8";
+
+    /** Requests decimals as integers. */
+    public ReadRequest(List<InputFile> files, String as, List<String> columns, int workers) {
+        this(files, as, columns, workers, "");
+    }
+
     /** Copies the lists. */
     public ReadRequest {
         files = List.copyOf(files);

@@ -43,7 +43,7 @@ final class Requests {
             add(page.files(), files);
             add(page.columns(), columns);
             if (page.isLast()) {
-                return new ReadRequest(files, page.as(), columns, page.workers());
+                return new ReadRequest(files, page.as(), columns, page.workers(), page.decimals());
             }
         }
     }

@@ -19,8 +19,8 @@ import java.util.stream.StreamSupport;
  * {@link Messages}). Lists that are too long for one message continue in the next one.
  *
  * <pre>
- *  daemon   {"version":3,"kind":"hdf5"}
- *           {"as":"arrays","workers":2,"columns":[],"files":[{"path":"/data/x.h5","level":""}],"isLast":true}
+ *  daemon   {"version":4,"kind":"hdf5"}
+ *           {"as":"arrays","workers":2,"decimals":"","columns":[],"files":[{"path":"/data/x.h5","level":""}],"isLast":true}
  *  reader   {"offered":{"offers":[{"name":"a","part":"NONE","dtype":"&lt;f4","shape":[9,2]}]}}
  *           {"finished":{}}
  *  daemon   {"targets":[{"offer":0,"path":"/dev/shm/…/0.npy","offset":192,"byteSize":72}],"isLast":true}
@@ -33,7 +33,7 @@ import java.util.stream.StreamSupport;
  */
 public final class Wire {
     /** Changes with every change of the messages. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     private Wire() {}
 
@@ -43,6 +43,7 @@ public final class Wire {
     record ReadPage(
             String as,
             int workers,
+            String decimals,
             List<String> columns,
             List<InputFile> files,
             @OptionalField boolean isLast) {}
@@ -58,13 +59,13 @@ public final class Wire {
     public static Stream<byte[]> start(String kind, ReadRequest request) {
         Stream<byte[]> columns = request.columns().isEmpty()
                 ? Stream.of()
-                : pages(
-                        request.columns(),
-                        (some, isLast) -> new ReadPage(request.as(), request.workers(), some, List.of(), false));
-        Stream<byte[]> files = pages(
-                request.files(),
-                (some, isLast) -> new ReadPage(request.as(), request.workers(), List.of(), some, isLast));
+                : pages(request.columns(), (some, isLast) -> page(request, some, List.of(), false));
+        Stream<byte[]> files = pages(request.files(), (some, isLast) -> page(request, List.of(), some, isLast));
         return Stream.concat(greeting(kind), Stream.concat(columns, files));
+    }
+
+    private static ReadPage page(ReadRequest request, List<String> columns, List<InputFile> files, boolean isLast) {
+        return new ReadPage(request.as(), request.workers(), request.decimals(), columns, files, isLast);
     }
 
     /** Returns the messages that start a {@link PlaceReader}. */

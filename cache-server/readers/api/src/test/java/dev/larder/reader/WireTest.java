@@ -155,7 +155,7 @@ class WireTest {
     @ValueSource(
             strings = {
                 "{\"version\":2,\"kind\":\"hdf5\"}\0",
-                "{\"version\":4,\"kind\":\"hdf5\",\"as\":[1]}\0",
+                "{\"version\":5,\"kind\":\"hdf5\",\"as\":[1]}\0",
                 "\0\0\0\2"
             })
     void anotherVersionOfTheWireIsRefusedByName(String greeting) {

@@ -26,6 +26,7 @@ public final class ArrowTable implements AutoCloseable {
 
     private final Selection.Table search;
     private final Features fallback;
+    private final boolean hasDoubles;
     private final ScanSettings settings;
     private final ColumnFactory factory;
     private final Map<String, Column> columns = new LinkedHashMap<>();
@@ -36,9 +37,10 @@ public final class ArrowTable implements AutoCloseable {
     /** A column, and its field in the first file. */
     private record Column(FieldColumn data, ArrowField field) {}
 
-    private ArrowTable(Selection.Table search, Features fallback, ScanSettings settings) {
+    private ArrowTable(Selection.Table search, Features fallback, boolean hasDoubles, ScanSettings settings) {
         this.search = search;
         this.fallback = fallback;
+        this.hasDoubles = hasDoubles;
         this.settings = settings;
         this.factory = new ColumnFactory(search, settings.memory());
     }
@@ -51,22 +53,27 @@ public final class ArrowTable implements AutoCloseable {
      * @param files one at least
      * @param search the columns to take; notes those that exist
      * @param features the description of columns if the files have none
+     * @param hasDoubles whether decimals become doubles, not integers
      * @return the table; the caller closes it
      */
     public static ArrowTable read(
-            List<SourceIdentity> files, Selection.Table search, Features features, ScanSettings settings) {
+            List<SourceIdentity> files,
+            Selection.Table search,
+            Features features,
+            boolean hasDoubles,
+            ScanSettings settings) {
         List<String> stretches = new ArrayList<>();
         List<PackedBuffers> packed = IntStream.range(0, files.size())
                 .mapToObj(number -> new PackedBuffers(number, stretches))
                 .toList();
-        ArrowTable table = new ArrowTable(search, features, settings);
+        ArrowTable table = new ArrowTable(search, features, hasDoubles, settings);
         table.walk(files, packed);
         if (packed.stream().noneMatch(PackedBuffers::isFound)) {
             return table;
         }
         table.close();
         packed.forEach(PackedBuffers::complete);
-        ArrowTable whole = new ArrowTable(search, features, settings);
+        ArrowTable whole = new ArrowTable(search, features, hasDoubles, settings);
         whole.unpacked = stretches.isEmpty() ? null : UnpackedFiles.ofStretches(files, stretches, settings);
         whole.walk(files, packed);
         return whole;
@@ -152,7 +159,9 @@ public final class ArrowTable implements AutoCloseable {
 
         @Override
         public void schema(ArrowSchema schema) {
-            fields = schema.fields();
+            fields = hasDoubles
+                    ? schema.fields().stream().map(ArrowField::withDoubles).toList()
+                    : schema.fields();
             if (first == null) {
                 Features described = Features.ofMetadata(schema.huggingFace());
                 makeColumns(described.isEmpty() ? fallback : described);

@@ -123,7 +123,7 @@ final class CodesColumn extends FieldColumn {
     @Override
     void takeRows(BatchCursor batch, long from, long to) {
         if (hasNullWords) {
-            throw new Unfit(name + CLASSES, Nulls.WITHIN);
+            throw new Unfit(name + CLASSES, "its dictionary has nulls");
         }
         BatchBuffer buffer = codes.take(batch, from, to);
         pieces.add(buffer.file(), to - from, buffer.offset() + from * encoding.size());

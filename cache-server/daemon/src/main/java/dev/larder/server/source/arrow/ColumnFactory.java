@@ -95,7 +95,8 @@ final class ColumnFactory {
             return group(name, field, features, above);
         }
         return switch (field.kind()) {
-            case FIXED, NARROW, BITS -> new FlatColumn(name, above, List.of(), new long[0], field);
+            case FIXED, NARROW, BITS, DECIMALS -> new FlatColumn(name, above, List.of(), new long[0], field);
+            case NULLS -> new NullColumn(name, above);
             case FIXED_BYTES -> new FlatColumn(name, above, List.of(), new long[] {field.size()}, field);
             case TEXTS, BYTES -> new VariableColumn(name, above, field);
             case TEXT_VIEWS, BYTES_VIEWS -> new ViewColumn(name, above, field, memory);

@@ -11,14 +11,14 @@ abstract class FieldColumn implements AutoCloseable {
     /** Starts without rows; {@code above} has the nulls of the struct that contains the field, if any. */
     FieldColumn(String name, @Nullable Nulls above) {
         this.name = name;
-        this.nulls = new Nulls(above);
+        this.nulls = Nulls.ofRows(above);
     }
 
     /** Moves to the same field of the next file. */
     void enter(ArrowField field) {}
 
     /** Takes rows of a batch. The cursor is before the field, and afterwards behind the field and its children. */
-    final void take(BatchCursor batch, long from, long to) {
+    void take(BatchCursor batch, long from, long to) {
         nulls.take(batch, from, to);
         takeRows(batch, from, to);
     }

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class FlatColumn extends FieldColumn {
     private final List<ArrowField> lists;
     private final long[] rowShape;
+    private final Nulls elementNulls;
     private final ElementData elements;
 
     /**
@@ -21,22 +22,32 @@ final class FlatColumn extends FieldColumn {
         super(name, above);
         this.lists = lists;
         this.rowShape = rowShape;
-        this.elements = new ElementData(inner);
+        long each = lists.stream().mapToLong(ArrowField::size).reduce(1, Math::multiplyExact);
+        this.elementNulls = lists.isEmpty() ? nulls : Nulls.ofElements(nulls, each);
+        this.elements = new ElementData(inner, elementNulls);
     }
 
     @Override
     void takeRows(BatchCursor batch, long from, long to) {
         long each = 1;
-        for (ArrowField list : lists) {
-            each = Math.multiplyExact(each, list.size());
-            nulls.requireNoneElsewhere(batch, from, to, each, name);
+        for (int i = 0; i < lists.size(); i++) {
+            each = Math.multiplyExact(each, lists.get(i).size());
+            if (i < lists.size() - 1) {
+                nulls.requireNoneElsewhere(batch, from, to, each, name);
+            } else {
+                elementNulls.take(batch, Math.multiplyExact(from, each), Math.multiplyExact(to, each));
+            }
         }
         elements.take(batch, Math.multiplyExact(from, each), Math.multiplyExact(to, each));
     }
 
     @Override
     void addArrays(FoundArrays arrays) {
-        arrays.addRows(name, elements, nulls.rows(), rowShape);
+        long[] shape = arrays.addRows(name, elements, nulls.rows(), rowShape);
         nulls.addMask(name, arrays);
+        if (!lists.isEmpty()) {
+            elementNulls.addElementMask(name, arrays, shape);
+        }
+        elements.addScale(name, arrays);
     }
 }

@@ -55,12 +55,13 @@ final class FoundArrays {
         arrays.add(new SourceArray(new ArrayName(dataset, name), header, data, files, part));
     }
 
-    /** Adds an array of rows that all have one shape. */
-    void addRows(String name, ElementData elements, long rows, long[] rowShape) {
+    /** Adds an array of rows that all have one shape; returns its shape. */
+    long[] addRows(String name, ElementData elements, long rows, long[] rowShape) {
         long[] shape = new long[rowShape.length + 1];
         shape[0] = rows;
         System.arraycopy(rowShape, 0, shape, 1, rowShape.length);
         add(name, ColumnPart.NONE, elements.type(), elements.data(), shape);
+        return shape;
     }
 
     /** Adds the offsets of the rows of a column. */

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NestedColumn extends FieldColumn {
     private final List<ArrowField> levels;
+    private final Nulls elementNulls = Nulls.ofElements();
     private final ElementData elements;
     private final long @Nullable [] declared;
     private final RowShapes shapes;
@@ -40,7 +41,7 @@ final class NestedColumn extends FieldColumn {
             ColumnMemory memory) {
         super(name, above);
         this.levels = levels;
-        this.elements = new ElementData(inner);
+        this.elements = new ElementData(inner, elementNulls);
         this.declared = declared;
         this.shapes = new RowShapes(levels.size(), memory);
         this.offsets = new BatchBuffer[levels.size()];
@@ -60,7 +61,11 @@ final class NestedColumn extends FieldColumn {
             begins[level + 1] = isEmpty ? 0 : begin(level, begins[level]);
             ends[level + 1] = isEmpty ? 0 : begin(level, ends[level]);
             requireOrder(batch, begins[level + 1] >= 0 && ends[level + 1] >= begins[level + 1]);
-            Nulls.requireNone(batch, ends[level + 1], name);
+            if (level < levels.size() - 1) {
+                Nulls.requireNone(batch, ends[level + 1], name);
+            } else {
+                elementNulls.take(batch, begins[level + 1], ends[level + 1]);
+            }
         }
         elements.take(batch, begins[levels.size()], ends[levels.size()]);
         for (long row = from; row < to; row++) {
@@ -131,14 +136,17 @@ final class NestedColumn extends FieldColumn {
 
     @Override
     void addArrays(FoundArrays arrays) {
+        elements.addScale(name, arrays);
         if (declared != null) {
-            arrays.addRows(name, elements, nulls.rows(), declared);
+            elementNulls.addElementMask(
+                    name, arrays, arrays.addRows(name, elements, nulls.rows(), declared));
             return;
         }
         arrays.add(name, ColumnPart.RAGGED_VALUES, elements.type(), elements.data(), elements.count());
         isHandedOver = true;
         arrays.add(name, shapes);
         nulls.addMask(name, arrays);
+        elementNulls.addElementMask(name, arrays, elements.count());
     }
 
     @Override

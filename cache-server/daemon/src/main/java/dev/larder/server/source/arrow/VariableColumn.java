@@ -9,21 +9,23 @@ import org.jspecify.annotations.Nullable;
 final class VariableColumn extends FieldColumn {
     private final Kind kind;
     private final RowBounds bounds;
+    private final Nulls elementNulls = Nulls.ofElements();
     private final ElementData elements;
 
     VariableColumn(String name, @Nullable Nulls above, ArrowField field) {
         super(name, above);
         this.kind = field.kind();
         this.bounds = new RowBounds(field);
-        this.elements =
-                kind == Kind.LISTS ? new ElementData(field.children().get(0)) : new ElementData(Kind.FIXED, "|u1", 1);
+        this.elements = kind == Kind.LISTS
+                ? new ElementData(field.children().get(0), elementNulls)
+                : new ElementData(Kind.FIXED, "|u1", 1);
     }
 
     @Override
     void takeRows(BatchCursor batch, long from, long to) {
         bounds.take(batch, from, to);
         if (kind == Kind.LISTS) {
-            Nulls.requireNone(batch, bounds.last(), name);
+            elementNulls.take(batch, bounds.first(), bounds.last());
         }
         elements.take(batch, bounds.first(), bounds.last());
     }
@@ -32,6 +34,8 @@ final class VariableColumn extends FieldColumn {
     void addArrays(FoundArrays arrays) {
         addParts(arrays);
         nulls.addMask(name, arrays);
+        elementNulls.addElementMask(name, arrays, elements.count());
+        elements.addScale(name, arrays);
     }
 
     /** Adds the column without its mask. */

@@ -139,7 +139,9 @@ final class ArrowFiles implements Format {
                         "its arrays cannot be called " + Names.printable(level) + ": " + objection,
                         "rename it, or leave it out with --exclude");
             }
-            try (ArrowTable table = ArrowTable.read(identities, search, each.features, found.settings())) {
+            boolean hasDoubles = !found.options().decimals().isEmpty();
+            try (ArrowTable table =
+                    ArrowTable.read(identities, search, each.features, hasDoubles, found.settings())) {
                 if (each.rows >= 0 && table.rows() != each.rows) {
                     throw Refusal.unfit(
                             identities.get(0).file(),

@@ -89,8 +89,12 @@ final class ReaderFiles implements Format {
 
     private void look(Readers.Known reader, Group group, Findings found) {
         ScanSettings settings = found.settings();
-        ReadRequest request =
-                new ReadRequest(group.inputs, as, found.options().keys(), Math.max(1, settings.workers()));
+        ReadRequest request = new ReadRequest(
+                group.inputs,
+                as,
+                found.options().keys(),
+                Math.max(1, settings.workers()),
+                found.options().decimals());
         ReaderSource source = ReaderSource.open(reader, group.files, request, settings);
         try {
             List<SourceArray> arrays = source.arrays(found.dataset(), found.refusals());

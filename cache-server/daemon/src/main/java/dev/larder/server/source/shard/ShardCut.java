@@ -120,7 +120,7 @@ public final class ShardCut {
 
     private static void requireRows(SourceArray array) {
         if (array.partitioning() == Partitioning.IMPOSSIBLE) {
-            throw refusal(array, "its lists have items that are no numbers, which lie apart from its rows")
+            throw refusal(array, "the items of its lists lie apart from its rows")
                     .remedy("load this dataset as whole, or without that column");
         } else if (array.order() == Order.F && array.shape().length > 1) {
             throw refusal(array, "its rows do not follow each other (Fortran order)")

@@ -18,6 +18,7 @@ final class Cell {
     private int end;
     private long line = 1;
     private boolean isString;
+    private boolean isQuoted;
 
     Cell(Path file) {
         this.file = file;
@@ -31,6 +32,18 @@ final class Cell {
         start = newStart;
         end = newEnd;
         isString = string;
+        isQuoted = false;
+    }
+
+    /** Sets a field of a table. */
+    void setField(byte[] buffer, int newStart, int newEnd, boolean quoted) {
+        set(buffer, newStart, newEnd, false);
+        isQuoted = quoted;
+    }
+
+    /** Returns whether quotes surround the field of a table. */
+    boolean isQuoted() {
+        return isQuoted;
     }
 
     /** Returns the number of the first line of its row, from 1. */

@@ -49,7 +49,6 @@ final class CellReader {
 
     private long line = 1;
     private boolean isLast = true;
-    private boolean isQuoted;
 
     private CellReader(Path file, InputStream in, char separator, boolean hasFields, BooleanSupplier isCancelled) {
         this.file = file;
@@ -99,7 +98,7 @@ final class CellReader {
             } else {
                 readPlain();
             }
-        } while (hasFields && isFirst && isLast && cell.isEmpty() && !isQuoted);
+        } while (hasFields && isFirst && isLast && cell.isEmpty() && !cell.isQuoted());
         return true;
     }
 
@@ -153,7 +152,6 @@ final class CellReader {
 
     /** Ends the field at the separator or the end of the line, and moves behind it. */
     private void end(int fieldEnd, boolean quoted) throws IOException {
-        isQuoted = quoted;
         int length = fieldEnd - start;
         isLast = at == limit || !hasFields || buffer[at] != separator;
         if (isLast && at < limit) {
@@ -166,7 +164,7 @@ final class CellReader {
         int from = quoted ? start + 1 : start;
         int to = start + length;
         boolean dropsReturn = !hasFields && to > from && buffer[to - 1] == '\r';
-        cell.set(buffer, from, dropsReturn ? to - 1 : to, false);
+        cell.setField(buffer, from, dropsReturn ? to - 1 : to, quoted);
     }
 
     private boolean isNewline(int distance) throws IOException {

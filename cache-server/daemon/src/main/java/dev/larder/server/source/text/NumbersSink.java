@@ -4,7 +4,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.column.ColumnArray;
 import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.column.ElementsBuilder;
-import dev.larder.internal.column.StringsBuilder;
 import dev.larder.npy.Dtype;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,8 +19,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes arrays of numbers, and columns of texts, of a table. The first value of a column that is not missing decides which. Groups of columns of numbers
- * are int64, uint64 if only that holds all integers, or float64 if a number is missing or no integer.
+ * Makes arrays of numbers, and columns of texts or booleans, of a table. The first value of a column that is not missing decides which. Groups of
+ * columns of numbers are int64, uint64 if only that holds all integers, or float64 if a number is missing or no integer.
  */
 public final class NumbersSink implements CellSink {
     static final String TEXTS = "repair the line, or load all columns as texts with --as strings";
@@ -89,7 +88,7 @@ public final class NumbersSink implements CellSink {
             if (!chosen.test(name)) {
                 own.forEach(Column::close);
             } else if (own.get(0).isText) {
-                arrays.addAll(Objects.requireNonNull(own.get(0).texts).arrays(name));
+                arrays.addAll(Objects.requireNonNull(own.get(0).texts).arrays(name, rows));
             } else {
                 Dtype dtype = dtype(own);
                 arrays.add(
@@ -161,7 +160,7 @@ public final class NumbersSink implements CellSink {
     private final class Column {
         private final String name;
         private final boolean isKept;
-        private @Nullable StringsBuilder texts;
+        private @Nullable TextRows texts;
         private @Nullable ElementsBuilder numbers;
         private boolean isDecided;
         private boolean isText;
@@ -201,8 +200,8 @@ public final class NumbersSink implements CellSink {
 
         private void addText(Cell cell) {
             if (isKept) {
-                texts = texts == null ? new StringsBuilder(memory) : texts;
-                texts.addUtf8(cell.utf8());
+                texts = texts == null ? new TextRows(memory) : texts;
+                texts.add(cell, rows, number);
             }
         }
 

@@ -46,9 +46,13 @@ public final class StoreLock implements AutoCloseable {
      *
      * If another program deletes the file, this process still holds a lock, but other processes cannot see it. isInPlace() detects
      * this, and Store.restoreIfRemoved() takes the lock of a new file, unless another daemon was faster.
+     *
+     * The owner also holds a shared flock on the folder of the store, which means something only to systemd-tmpfiles: it removes old files
+     * from /var/tmp, and leaves a folder that is locked, with everything in it.
      */
     private static final Logger LOG = LoggerFactory.getLogger(StoreLock.class);
     private static final int OWNER_ONLY = 0600;
+    private static final int NONE = -1;
     private static final int RECORD_BYTES = 512;
     private static final int RECORD_ATTEMPTS = 40;
     private static final long RECORD_PAUSE_NS = 5_000_000;
@@ -64,14 +68,16 @@ public final class StoreLock implements AutoCloseable {
     private final Posix posix;
     private final Path file;
     private final int descriptor;
+    private final int folder;
     private final LockRecord found;
     private final boolean isVolatile;
     private boolean held = true;
 
-    private StoreLock(Posix posix, Path file, int descriptor) {
+    private StoreLock(Posix posix, Path file, int descriptor, int folder) {
         this.posix = posix;
         this.file = file;
         this.descriptor = descriptor;
+        this.folder = folder;
         this.found = LockRecord.read(descriptor);
         this.isVolatile = Mount.of(file).filter(Mount::isVolatile).isPresent();
     }
@@ -82,9 +88,11 @@ public final class StoreLock implements AutoCloseable {
         long begin = System.nanoTime();
         while (true) {
             int descriptor = posix.openOrCreate(file, OWNER_ONLY);
+            int folder = NONE;
             boolean taken = false;
             try {
                 requireOwnFile(posix.status(descriptor), file);
+                folder = posix.openForReading(layout.root());
                 if (!posix.tryLockExclusive(descriptor)) {
                     if (System.nanoTime() - begin > (isBeingRemoved(descriptor) ? REMOVAL_NS : LOOK_NS)) {
                         throw held(layout, descriptor);
@@ -94,17 +102,38 @@ public final class StoreLock implements AutoCloseable {
                 }
                 // A daemon that stops unlinks the file while it holds the lock, so the file that we opened may be gone.
                 if (posix.status(descriptor).isLinked()) {
-                    StoreLock lock = new StoreLock(posix, file, descriptor);
+                    lockFolder(posix, folder, layout);
+                    StoreLock lock = new StoreLock(posix, file, descriptor, folder);
                     lock.write(LockRecord.ofThisProcess(lock.contents()));
                     taken = true;
                     return lock;
                 }
             } finally {
                 if (!taken) {
-                    posix.close(descriptor);
+                    close(posix, descriptor, folder);
                 }
             }
         }
+    }
+
+    /** Locks the folder against programs that clean up. Waits for one that is at work there. */
+    private static void lockFolder(Posix posix, int folder, StoreLayout layout) {
+        long begin = System.nanoTime();
+        while (!posix.tryLockShared(folder)) {
+            if (System.nanoTime() - begin > REMOVAL_NS) {
+                throw Failure.of(ErrorCode.REFUSED, "another program has locked the folder of the store")
+                        .with("store", layout.root())
+                        .remedy("find it with lsof " + layout.root() + ", and wait for its end");
+            }
+            LockSupport.parkNanos(RECORD_PAUSE_NS);
+        }
+    }
+
+    private static void close(Posix posix, int descriptor, int folder) {
+        if (folder != NONE) {
+            posix.close(folder);
+        }
+        posix.close(descriptor);
     }
 
     /**
@@ -225,7 +254,7 @@ public final class StoreLock implements AutoCloseable {
     public void close() {
         if (held) {
             held = false;
-            posix.close(descriptor);
+            close(posix, descriptor, folder);
         }
     }
 }

@@ -12,14 +12,15 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Computes how much a store may hold: the requested capacity, the free space of the mount, and the memory limit of the cgroup, because
- * tmpfs pages are charged to it.
+ * Computes how much a store may hold: the requested capacity, the free space of the mount, and on a tmpfs the memory limit of the cgroup,
+ * because its pages are charged to it. On a disk, the kernel drops pages to stay below the limit.
  */
 public final class Space {
     private static final int DEFAULT_PERCENT = 80;
@@ -45,6 +46,7 @@ public final class Space {
     /** The space that the shortest file occupies. */
     private final long fileUnitBytes;
 
+    private final boolean isDisk;
     private final long capacityBytes;
     private final long mostBytes;
     private final Set<Reservation> reservations = new LinkedHashSet<>();
@@ -62,7 +64,9 @@ public final class Space {
     Space(Path root, OptionalLong capacityBytes, long heldBytes, Path machine) {
         this.root = root;
         this.machine = machine;
-        this.fileUnitBytes = Mount.of(root).map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
+        Optional<Mount> mount = Mount.of(root);
+        this.fileUnitBytes = mount.map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
+        this.isDisk = mount.filter(found -> !found.isVolatile()).isPresent();
         this.mostBytes = freeBytes() + heldBytes;
         this.capacityBytes = capacityBytes.orElse(mostBytes / 100 * DEFAULT_PERCENT);
     }
@@ -187,8 +191,11 @@ public final class Space {
     /** Returns the space that the mount and the cgroup leave at this moment, in bytes. */
     long freeBytes() {
         long mount = Posix.system().space(root).freeBytes();
-        return Math.min(
-                mount, MemoryGroup.leastFreeBytes(machine, ownGrowthBytes()).orElse(Long.MAX_VALUE));
+        return isDisk
+                ? mount
+                : Math.min(
+                        mount,
+                        MemoryGroup.leastFreeBytes(machine, ownGrowthBytes()).orElse(Long.MAX_VALUE));
     }
 
     /**

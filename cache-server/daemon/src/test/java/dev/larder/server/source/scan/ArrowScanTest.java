@@ -200,12 +200,12 @@ class ArrowScanTest {
 
     @Test
     void aColumnThatIsNotThereIsRefusedBesideThoseThatAre() {
-        assertRefused(golden("decimal.arrow"), "it has no columns [cost], but [ok, price]", "cost");
+        assertRefused(golden("span.arrow"), "it has no columns [cost], but [ok, span]", "cost");
     }
 
     @Test
     void aColumnThatNoArrayHoldsCanBeLeftOut() throws IOException {
-        ScannedSource source = scan(golden("decimal.arrow"), "ok");
+        ScannedSource source = scan(golden("span.arrow"), "ok");
 
         assertThat(SourceFiles.longs(source, "ok")).containsExactly(1L);
         SourceFiles.release(source);

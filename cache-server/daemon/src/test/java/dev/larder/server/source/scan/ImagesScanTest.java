@@ -43,7 +43,7 @@ class ImagesScanTest {
     }
 
     private static ScannedSource scan(Path path, ScanSettings settings, String... exclude) {
-        SourceOptions options = new SourceOptions(List.of(), As.IMAGES, "", "", Exclusion.of(Arrays.asList(exclude)));
+        SourceOptions options = new SourceOptions(List.of(), As.IMAGES, "", "", Exclusion.of(Arrays.asList(exclude)), "");
         return ScannedSource.scan("d", path, options, settings);
     }
 

@@ -74,6 +74,23 @@ class TableSourceTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = ':',
+            value = {
+                "True;False;True : a |b1 [3] [1, 0, 1]",
+                "false;true;false : a |b1 [3] [0, 1, 0]",
+                "FALSE;\"TRUE\";TRUE : a |b1 [3] [0, 1, 1]",
+                "_;NA;true;_;FALSE : a.mask |b1 [5] [1, 1, 0, 1, 0]; a |b1 [5] [0, 0, 1, 0, 0]",
+                "true;no : a/bytes |u1 [6] [116, 114, 117, 101, 110, 111]; a/offsets <i8 [3] [0, 4, 6]",
+                "_;x;Q;NA : a.mask |b1 [4] [1, 0, 0, 0]; a/bytes |u1 [3] [120, 78, 65]; a/offsets <i8 [5] [0, 0, 1, 1, 3]",
+            })
+    void aColumnIsOfBooleansIfAllItsValuesAreAndMissingOnesHaveAMask(String values, String expected) throws Exception {
+        Path file = write("t.csv", "n,a\n1," + values.replace("_", "").replace("Q", "\"\"").replace(";", "\n1,") + "\n");
+
+        assertThat(shown(file, new SourceOptions(List.of("a")))).containsExactlyInAnyOrder(expected.split("; "));
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "-1,9223372036854775809",
@@ -312,6 +329,7 @@ class TableSourceTest {
                         "full_name/bytes |u1 STRINGS_BYTES",
                         "full_name/offsets <i8 STRINGS_OFFSETS",
                         "id <i8 NONE",
+                        "tag2.mask |b1 NONE",
                         "tag2/bytes |u1 STRINGS_BYTES",
                         "tag2/offsets <i8 STRINGS_OFFSETS",
                         "x <f8 NONE");
@@ -359,7 +377,7 @@ class TableSourceTest {
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().array() + " " + array.dtype() + Arrays.toString(array.shape()))
-                .containsExactly("x <f8[3, 2]", "x0 <i8[3]", "x1/bytes |u1[1]", "x1/offsets <i8[4]");
+                .containsExactly("x <f8[3, 2]", "x0 <i8[3]", "x1.mask |b1[3]", "x1/bytes |u1[1]", "x1/offsets <i8[4]");
         assertThat(numbers(source.arrays().get(0)).asDoubleBuffer())
                 .isEqualTo(DoubleBuffer.wrap(new double[] {3, Double.NaN, 6, Double.NaN, 9, 8}));
         source.arrays().forEach(SourceArray::release);

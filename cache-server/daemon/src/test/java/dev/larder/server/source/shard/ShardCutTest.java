@@ -123,7 +123,7 @@ class ShardCutTest {
                 .hasMessageContaining("an array cannot be cut into shards: array=d/c file=/source")
                 .hasMessageContaining("Fortran order");
         assertThatThrownBy(() -> cut(List.of(items), 0, 2))
-                .hasMessageContaining("lists have items that are no numbers");
+                .hasMessageContaining("the items of its lists lie apart from its rows");
         assertThatThrownBy(() -> cut(column(10, 0, 10).subList(0, 1), 0, 2))
                 .hasMessageContaining("its column has no offsets");
     }

@@ -2,6 +2,7 @@ package dev.larder.server.store.space;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -89,6 +90,18 @@ class SpaceTest {
         assertThat(new Space(SHM, OptionalLong.of(1L << 40), 0, machine).freeBytes(() -> 0))
                 .as("half of the limit is kept, as the heap of this JVM is larger")
                 .isEqualTo(5_000);
+    }
+
+    @Test
+    void aStoreOnADiskMayHoldMoreThanTheMemoryOfTheControlGroup(@TempDir Path machine) throws IOException {
+        assumeTrue(Mount.of(machine).filter(mount -> !mount.isVolatile()).isPresent(), "the temporary folder is on a disk");
+        Path group = Files.createDirectories(machine.resolve("sys/fs/cgroup/memory/a"));
+        Files.writeString(Files.createDirectories(machine.resolve("proc/self")).resolve("cgroup"), "4:memory:/a\n");
+        Files.writeString(group.resolve("memory.limit_in_bytes"), "20000\n");
+        Files.writeString(group.resolve("memory.usage_in_bytes"), "5000\n");
+
+        assertThat(tryReserve(new Space(machine, OptionalLong.of(1L << 40), 0, machine), 15_001, 0))
+                .isTrue();
     }
 
     @Test

@@ -7,26 +7,65 @@ import org.jspecify.annotations.Nullable;
  * A field of a schema.
  *
  * @param name as in the file; it may be anything
- * @param type numpy's word for the elements if they have one, else a word for people
- * @param size the bytes of an element in the file, or of an offset; the elements of each list of fixed size
+ * @param form the form of its elements
  * @param children what its elements are made of
  * @param encoding how the elements are numbered; null if they stand for themselves
  * @param extension the name of its extension type, and its parameters; empty if it has none
  */
 public record ArrowField(
         String name,
-        Kind kind,
-        String type,
-        int size,
+        Form form,
         List<ArrowField> children,
         @Nullable Encoding encoding,
         Extension extension) {
+    private static final String DOUBLES = "<f8";
+
     /** Keeps its own copy. */
     public ArrowField {
         children = List.copyOf(children);
     }
 
-    /** The form of elements in a file. */
+    /**
+     * The form of elements in a file.
+     *
+     * @param type numpy's word for the elements if they have one, else a word for people
+     * @param size the bytes of an element in the file, or of an offset; the elements of each list of fixed size
+     * @param digits those behind the point of a decimal; 0 for all else
+     */
+    public record Form(Kind kind, String type, int size, int digits) {
+        Form(Kind kind, String type, int size) {
+            this(kind, type, size, 0);
+        }
+    }
+
+    /** Returns the kind of its elements. */
+    public Kind kind() {
+        return form.kind;
+    }
+
+    /** Returns the type of its elements, as {@link Form} describes it. */
+    public String type() {
+        return form.type;
+    }
+
+    /** Returns the size of its elements, as {@link Form} describes it. */
+    public int size() {
+        return form.size;
+    }
+
+    /** Returns the same field with decimals as the nearest doubles. */
+    public ArrowField withDoubles() {
+        Form its = kind() == Kind.DECIMALS ? new Form(Kind.DECIMALS, DOUBLES, size(), form.digits) : form;
+        return new ArrowField(
+                name, its, children.stream().map(ArrowField::withDoubles).toList(), encoding, extension);
+    }
+
+    /** Returns whether its numbers are decimals without their point. */
+    public boolean isScaled() {
+        return kind() == Kind.DECIMALS && !type().equals(DOUBLES);
+    }
+
+    /** The kinds of elements. */
     public enum Kind {
         /** Without anything. */
         NULLS(0),
@@ -34,6 +73,8 @@ public record ArrowField(
         FIXED(2),
         /** Whole numbers of four bytes that numpy has in eight. */
         NARROW(2),
+        /** Integers of 4, 8, 16 or 32 bytes that numpy has in eight. */
+        DECIMALS(2),
         BITS(2),
         /** So many bytes each. */
         FIXED_BYTES(2),
@@ -73,7 +114,7 @@ public record ArrowField(
 
         /** Returns whether an element is a scalar of an array. */
         public boolean isScalar() {
-            return this == FIXED || this == NARROW || this == BITS;
+            return this == FIXED || this == NARROW || this == BITS || this == DECIMALS;
         }
     }
 
@@ -88,9 +129,7 @@ public record ArrowField(
 
     /** Returns whether columns of both fields can follow each other; which dictionary they use does not matter. */
     public boolean fits(ArrowField other) {
-        if (kind != other.kind
-                || size != other.size
-                || !type.equals(other.type)
+        if (!form.equals(other.form)
                 || children.size() != other.children.size()
                 || !codeType().equals(other.codeType())
                 || !TensorType.isSame(TensorType.of(this), TensorType.of(other))) {
@@ -99,7 +138,7 @@ public record ArrowField(
         for (int i = 0; i < children.size(); i++) {
             ArrowField child = children.get(i);
             ArrowField its = other.children.get(i);
-            if (!child.fits(its) || (kind == Kind.STRUCTS && !child.name.equals(its.name))) {
+            if (!child.fits(its) || (kind() == Kind.STRUCTS && !child.name.equals(its.name))) {
                 return false;
             }
         }
@@ -112,12 +151,12 @@ public record ArrowField(
         while (inner.isPlainList()) {
             inner = inner.children.get(0);
         }
-        return inner.encoding == null && inner.kind.isScalar();
+        return inner.encoding == null && inner.kind().isScalar();
     }
 
     /** Returns whether it is a list without a dictionary. */
     public boolean isPlainList() {
-        return encoding == null && (kind == Kind.LISTS || kind == Kind.FIXED_LISTS);
+        return encoding == null && (kind() == Kind.LISTS || kind() == Kind.FIXED_LISTS);
     }
 
     private String codeType() {
@@ -126,6 +165,7 @@ public record ArrowField(
 
     /** Returns the type in words. */
     public String words() {
-        return encoding == null ? type : "dictionary of " + type;
+        String its = kind() == Kind.DECIMALS ? "decimal with " + form.digits + " digits behind the point" : type();
+        return encoding == null ? its : "dictionary of " + its;
     }
 }

@@ -2,6 +2,7 @@ package dev.larder.reader.arrow;
 
 import dev.larder.reader.arrow.ArrowField.Encoding;
 import dev.larder.reader.arrow.ArrowField.Extension;
+import dev.larder.reader.arrow.ArrowField.Form;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -119,18 +120,18 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
         private ArrowField field(FlatTable field, int depth) throws Malformed {
             Extension extension = extension(field);
             List<ArrowField> children = fields(field, CHILDREN, depth + 1);
-            ArrowTypes.Shape shape = ArrowTypes.of(field.byteOf(TYPE_KIND), field.table(TYPE));
-            int expected = switch (shape.kind()) {
+            Form form = ArrowTypes.of(field.byteOf(TYPE_KIND), field.table(TYPE));
+            int expected = switch (form.kind()) {
                 case LISTS, LIST_VIEWS, FIXED_LISTS -> 1;
                 case RUNS -> 2;
                 case STRUCTS, SPARSE_UNIONS, DENSE_UNIONS -> children.size();
                 default -> 0;
             };
             if (children.size() != expected) {
-                throw new Malformed("a field of type " + shape.type() + " has " + children.size() + " children");
+                throw new Malformed("a field of type " + form.type() + " has " + children.size() + " children");
             }
             String name = text(field, NAME, LONGEST_NAME);
-            return new ArrowField(name, shape.kind(), shape.type(), shape.size(), children, encoding(field), extension);
+            return new ArrowField(name, form, children, encoding(field), extension);
         }
 
         private static @Nullable Encoding encoding(FlatTable field) throws Malformed {
@@ -139,10 +140,10 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
                 return null;
             }
             FlatTable codes = found.table(1);
-            ArrowTypes.Shape shape = codes == null
-                    ? new ArrowTypes.Shape(Kind.FIXED, "<i4", Integer.BYTES)
+            Form form = codes == null
+                    ? new Form(Kind.FIXED, "<i4", Integer.BYTES)
                     : ArrowTypes.of(ArrowTypes.INT, codes);
-            return new Encoding(found.longOf(0), shape.type(), shape.size());
+            return new Encoding(found.longOf(0), form.type(), form.size());
         }
 
         private Extension extension(FlatTable field) throws Malformed {

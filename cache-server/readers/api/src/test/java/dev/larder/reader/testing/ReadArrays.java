@@ -20,12 +20,20 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /** Runs a reader in this process, and keeps what it writes. Fails where it does not write every byte exactly once. */
 public final class ReadArrays {
     /** A damaged file may claim any length; the daemon refuses what its store has no room for, too. */
     private static final long MOST_BYTES = 64 << 20;
+
+    /** A list of fields without another one within it, and a field: its length, and its dimensions if it is an array. */
+    private static final Pattern FIELDS = Pattern.compile("\\[[^\\[\\]]*]");
+
+    private static final Pattern FIELD = Pattern.compile("'[<>|][a-zA-Z]([0-9]+)'(?:, \\(([0-9, ]*[0-9]),?\\))?");
 
     private ReadArrays() {}
 
@@ -103,10 +111,29 @@ public final class ReadArrays {
         return exactByteSize(offer).intValueExact();
     }
 
-    /** Knows what a type's length is from the digits of its description. */
     private static BigInteger exactByteSize(Offer offer) {
-        BigInteger itemBytes = new BigInteger(offer.dtype().substring(2).replaceAll("\\[.*", ""));
+        BigInteger itemBytes = itemBytes(offer.dtype());
         return offer.shape().stream().map(BigInteger::valueOf).reduce(itemBytes, BigInteger::multiply);
+    }
+
+    /** Finds the length in the digits of a type; of a structured one, each list of fields becomes a type of their length first. */
+    private static BigInteger itemBytes(String dtype) {
+        String type = dtype;
+        while (type.startsWith("[")) {
+            Matcher list = FIELDS.matcher(type);
+            if (!list.find()) {
+                throw new IllegalArgumentException("dtype=" + dtype);
+            }
+            BigInteger bytes = FIELD.matcher(list.group())
+                    .results()
+                    .map(field -> Stream.of((field.group(2) == null ? "1" : field.group(2)).split(",\\s*"))
+                            .map(BigInteger::new)
+                            .reduce(new BigInteger(field.group(1)), BigInteger::multiply))
+                    .reduce(BigInteger.ZERO, BigInteger::add);
+            String whole = type.equals(list.group()) ? "|V" + bytes : "'|V" + bytes + "'";
+            type = list.replaceFirst(whole);
+        }
+        return new BigInteger(type.substring(2).replaceAll("\\[.*", ""));
     }
 
     private static final class Kept implements Output {

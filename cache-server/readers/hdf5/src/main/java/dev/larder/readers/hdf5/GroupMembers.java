@@ -37,8 +37,21 @@ final class GroupMembers {
 
     private GroupMembers() {}
 
-    /** A member of a group: an object at an address, or a link to a place, such as {@code the soft link /a/b}. */
-    record Member(String name, @Nullable String link, long address) {}
+    /**
+     * A member of a group: an object at an address, or a link.
+     *
+     * @param link the link in words, such as {@code the soft link /a/b}; null for an object
+     * @param target the path that a soft link has; null for other members
+     */
+    record Member(String name, @Nullable String link, @Nullable String target, long address) {
+        static Member object(String name, long address) {
+            return new Member(name, null, null, address);
+        }
+
+        static Member soft(String name, String target) {
+            return new Member(name, "the soft link " + target, target, 0);
+        }
+    }
 
     static List<Member> of(HdfBackingStorage file, ObjectHeader group) {
         return group.hasMessageOfType(SymbolTableMessage.class)
@@ -53,10 +66,11 @@ final class GroupMembers {
         for (long child :
                 BTreeV1.createGroupBTree(file, table.getBTreeAddress()).getChildAddresses()) {
             for (SymbolTableEntry entry : new GroupSymbolTableNode(file, child).getSymbolTableEntries()) {
-                String link = entry.getCacheType() == SOFT_LINK
-                        ? "the soft link " + text(names, entry.getLinkValueOffset())
-                        : null;
-                members.add(new Member(text(names, entry.getLinkNameOffset()), link, entry.getObjectHeaderAddress()));
+                String name = text(names, entry.getLinkNameOffset());
+                members.add(
+                        entry.getCacheType() == SOFT_LINK
+                                ? Member.soft(name, text(names, entry.getLinkValueOffset()))
+                                : Member.object(name, entry.getObjectHeaderAddress()));
             }
         }
         return members;
@@ -94,19 +108,16 @@ final class GroupMembers {
         in.position(in.position() + skipped);
         String name = text(in, RawMessages.number(in, 1 << (flags & 3)));
         if (type == HARD) {
-            return new Member(name, null, RawMessages.number(in, addressBytes));
+            return Member.object(name, RawMessages.number(in, addressBytes));
         }
         String target = text(in, RawMessages.number(in, Short.BYTES));
-        return new Member(
-                name,
-                switch (type) {
-                    case SOFT -> "the soft link " + target;
-                    case EXTERNAL ->
-                        "the external link "
-                                + target.substring(1).replaceFirst("\0", ":").replace("\0", "");
-                    default -> "a link of a kind that its writer defines";
-                },
-                0);
+        if (type == SOFT) {
+            return Member.soft(name, target);
+        }
+        String words = type == EXTERNAL
+                ? "the external link " + target.substring(1).replaceFirst("\0", ":").replace("\0", "")
+                : "a link of a kind that its writer defines";
+        return new Member(name, words, null, 0);
     }
 
     private static String text(ByteBuffer in, long bytes) {

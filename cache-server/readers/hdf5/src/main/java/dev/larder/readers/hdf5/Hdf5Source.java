@@ -64,8 +64,7 @@ final class Hdf5Source implements OpenedSource {
                 HdfFile file = BoundedFile.open(input.path());
                 files.add(file);
                 requireNoWriter(number, file);
-                ObjectHeader root = ObjectHeader.readObjectHeader(file.getHdfBackingStorage(), file.getAddress());
-                new Walk(number, input.level(), file).enter(root, "", 0);
+                new Walk(number, input.level(), file).enter(file.getAddress(), "", 0);
             } catch (RuntimeException | StackOverflowError e) {
                 throw Unreadable.of(number, "", e);
             }
@@ -94,6 +93,7 @@ final class Hdf5Source implements OpenedSource {
         private final String level;
         private final HdfFile file;
         private final HdfBackingStorage storage;
+        private final SoftLinks links;
         private final Set<Long> above = new HashSet<>();
 
         Walk(int number, String level, HdfFile file) {
@@ -101,31 +101,33 @@ final class Hdf5Source implements OpenedSource {
             this.level = level;
             this.file = file;
             this.storage = file.getHdfBackingStorage();
+            this.links = new SoftLinks(storage, file.getAddress());
         }
 
-        void enter(ObjectHeader group, String path, int depth) throws IOException {
-            above.add(group.getAddress());
+        void enter(long group, String path, int depth) throws IOException {
+            above.add(group);
             try {
-                for (GroupMembers.Member member : GroupMembers.of(storage, group)) {
-                    take(member, path + member.name(), depth);
+                for (GroupMembers.Member member : links.members(group).values()) {
+                    take(group, member, path + member.name(), depth);
                 }
             } finally {
-                above.remove(group.getAddress());
+                above.remove(group);
             }
         }
 
-        private void take(GroupMembers.Member member, String name, int depth) throws IOException {
-            if (member.link() != null) {
-                refuseIfWanted(name, "it is " + member.link());
-            } else if (above.contains(member.address()) || depth == DEEPEST) {
-                refuseIfWanted(name, "a group contains itself, or is too deep");
-            } else {
-                try {
+        private void take(long group, GroupMembers.Member link, String name, int depth) throws IOException {
+            try {
+                GroupMembers.Member member = links.followed(group, link);
+                if (member.link() != null) {
+                    refuseIfWanted(name, "it is " + member.link());
+                } else if (above.contains(member.address()) || depth == DEEPEST) {
+                    refuseIfWanted(name, "a group contains itself, or is too deep");
+                } else {
                     look(member, name, depth);
-                } catch (RuntimeException | StackOverflowError e) {
-                    if (wants(name)) {
-                        refused.add(Unreadable.of(number, name, e));
-                    }
+                }
+            } catch (RuntimeException | StackOverflowError e) {
+                if (wants(name)) {
+                    refused.add(Unreadable.of(number, name, e));
                 }
             }
         }
@@ -139,7 +141,7 @@ final class Hdf5Source implements OpenedSource {
                     add(dataset, name);
                 }
             } else if (!header.hasMessageOfType(DataTypeMessage.class)) {
-                enter(header, name + "/", depth + 1);
+                enter(member.address(), name + "/", depth + 1);
             }
         }
 
@@ -184,8 +186,9 @@ final class Hdf5Source implements OpenedSource {
 
         private Offer plain(DatasetBase dataset, String name) throws BadSource {
             DataType type = dataset.getDataType();
-            String dtype = NumpyTypes.of(type);
-            if (dtype == null) {
+            String dtype = NumpyTypes.of(NumpyTypes.element(type));
+            List<Long> inner = NumpyTypes.dimensions(type);
+            if (dtype == null || inner == null) {
                 throw unfit(name, NumpyTypes.objection(type));
             }
             long[] dimensions = dataset.getDimensionsAsLong();
@@ -196,8 +199,9 @@ final class Hdf5Source implements OpenedSource {
                 throw BadSource.damaged(
                         number, BadSource.NOWHERE, name, "it has the shape " + Arrays.toString(dimensions));
             }
-            Offer offer = Offer.array(
-                    level + name, dtype, Arrays.stream(dimensions).boxed().toList());
+            List<Long> shape = new ArrayList<>(Arrays.stream(dimensions).boxed().toList());
+            shape.addAll(inner);
+            Offer offer = Offer.array(level + name, dtype, shape);
             return dataset instanceof ContiguousDataset whole && !dataset.isEmpty() && dataset.getSize() > 0
                     ? offer.lyingIn(number, file.getUserBlockSize() + whole.getDataAddress())
                     : offer;

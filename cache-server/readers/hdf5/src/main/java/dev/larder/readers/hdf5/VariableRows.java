@@ -139,7 +139,7 @@ final class VariableRows {
         long rows = rows();
         boolean isText = type.isVariableLengthString();
         String dtype = isText ? "|u1" : NumpyTypes.of(type.getParent());
-        if (dtype == null || "Sc".indexOf(dtype.charAt(1)) >= 0) {
+        if (dtype == null || "Sc(".indexOf(dtype.charAt(1)) >= 0) {
             throw new BadSource(file, BadSource.NOWHERE, name, "its lists are not of numbers", "");
         }
         long[] sum = new long[1];

@@ -1,5 +1,6 @@
 package dev.larder.readers.parquet;
 
+import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.LayerKind;
 import dev.hardwood.reader.Validity;
@@ -10,6 +11,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ColumnBatch {
     /** The reason if no mask could show the nulls. */
-    static final String NULLS_WITHIN = "rows have nulls in them";
+    static final String NULL_LISTS = "rows have null lists in them";
 
     private final ColumnReader values;
     private final ColumnSchema schema;
@@ -27,7 +29,12 @@ final class ColumnBatch {
     private final int[] rows;
     private final int[][] ends;
     private final List<List<Validity>> nulls = new ArrayList<>();
-    private boolean hasNullsWithin;
+    private final boolean isOfNulls;
+
+    /** The nulls among the elements of lists of numbers; null if there are none. */
+    private @Nullable Validity elementNulls;
+
+    private boolean hasNullLists;
 
     /** Takes the rows that the reader has decoded; {@code items} is how many lists of items there are. */
     ColumnBatch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
@@ -35,6 +42,7 @@ final class ColumnBatch {
         this.schema = schema;
         this.kind = kind;
         this.deepest = items;
+        this.isOfNulls = schema.logicalType() instanceof LogicalType.NullType;
         this.rows = new int[items + 1];
         this.ends = new int[items + kind.lists().size()][];
         rows[0] = values.getRecordCount();
@@ -52,7 +60,12 @@ final class ColumnBatch {
                 }
             }
         }
-        take(values.getLeafValidity(), depth);
+        Validity leaves = values.getLeafValidity();
+        if (kind.lists().isEmpty()) {
+            take(leaves, depth);
+        } else if (leaves.hasNulls()) {
+            elementNulls = leaves;
+        }
         if (depth != ends.length || (kind.lists().isEmpty() && values.getValueCount() != rows[items])) {
             throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows[items]);
         }
@@ -64,7 +77,7 @@ final class ColumnBatch {
         } else if (depth <= deepest) {
             nulls.get(depth).add(validity);
         } else {
-            hasNullsWithin = true;
+            hasNullLists = true;
         }
     }
 
@@ -77,6 +90,8 @@ final class ColumnBatch {
     int elements() {
         if (kind.form() == ColumnKind.Form.LISTS) {
             return values.getValueCount();
+        } else if (isOfNulls) {
+            return 0;
         }
         int[] offsets = values.getBinaryOffsets();
         int bytes = offsets[rows[deepest]] - offsets[0];
@@ -88,8 +103,8 @@ final class ColumnBatch {
 
     /** Returns why no array can hold these rows; empty if one can. */
     String objection() {
-        if (hasNullsWithin) {
-            return NULLS_WITHIN;
+        if (hasNullLists) {
+            return NULL_LISTS;
         } else if (kind.lists().size() < 2 || kind.form() != ColumnKind.Form.LISTS) {
             return "";
         }
@@ -133,11 +148,44 @@ final class ColumnBatch {
         }
     }
 
+    /** Returns whether any element of a list of numbers is null. */
+    boolean hasNullElements() {
+        return elementNulls != null;
+    }
+
+    /** Returns how many elements a mask of them has. */
+    int maskedElements() {
+        return kind.form() == ColumnKind.Form.LISTS
+                ? values.getValueCount()
+                : Math.multiplyExact(rows[deepest], Math.toIntExact(kind.valuesOfRow()));
+    }
+
+    /** Puts 1 for each element that is null, or that is in a null row of an array; 0 for the others. */
+    void putElementMask(ByteBuffer target) {
+        boolean isRagged = kind.form() == ColumnKind.Form.LISTS;
+        int each = isRagged ? values.getValueCount() : Math.toIntExact(kind.valuesOfRow());
+        int value = 0;
+        for (int row = 0; target.hasRemaining(); row++) {
+            boolean isNullRow = !isRagged && isNull(deepest, row);
+            for (int i = 0; i < each; i++) {
+                target.put(isNullRow || isNullElement(value + i) ? (byte) 1 : 0);
+            }
+            value += isNullRow ? 0 : each;
+        }
+    }
+
+    private boolean isNullElement(int value) {
+        return elementNulls != null && elementNulls.isNull(value);
+    }
+
     /** Puts the number or numbers of each row; those of a null are zero. */
     void putNumbers(ByteBuffer target) {
         requireLengths();
         int each = Math.toIntExact(kind.valuesOfRow());
-        if (!hasNulls(deepest)) {
+        if (isOfNulls) {
+            target.put(new byte[target.remaining()]);
+            return;
+        } else if (!hasNulls(deepest)) {
             if (values.getValueCount() != Math.multiplyExact(each, rows[deepest])) {
                 throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows[deepest]);
             }
@@ -213,12 +261,22 @@ final class ColumnBatch {
     void putElements(ByteBuffer target) {
         if (kind.form() == ColumnKind.Form.LISTS) {
             put(target, 0, values.getValueCount());
-        } else {
+        } else if (!isOfNulls) {
             target.put(values.getBinaryValues(), values.getBinaryOffsets()[0], elements());
         }
     }
 
+    /** Puts numbers; those of null elements of lists are zero. */
     private void put(ByteBuffer target, int from, int count) {
+        putValues(target, from, count);
+        for (int i = 0; i < count && elementNulls != null; i++) {
+            if (elementNulls.isNull(from + i)) {
+                target.put(i * kind.itemBytes(), new byte[kind.itemBytes()]);
+            }
+        }
+    }
+
+    private void putValues(ByteBuffer target, int from, int count) {
         switch (schema.type()) {
             case INT32 -> NumberValues.put(kind, target, values.getInts(), from, count);
             case INT64 -> NumberValues.put(kind, target, values.getLongs(), from, count);
@@ -238,6 +296,10 @@ final class ColumnBatch {
     private void putFixed(ByteBuffer target, int from, int count) {
         byte[] bytes = values.getBinaryValues();
         int[] offsets = values.getBinaryOffsets();
+        if (kind.change().how() != ColumnKind.How.SAME) {
+            NumberValues.put(kind, target, bytes, offsets, from, count);
+            return;
+        }
         for (int i = 0; i < count; i++) {
             int length = offsets[from + i + 1] - offsets[from + i];
             if (length == kind.itemBytes()) {
@@ -271,7 +333,7 @@ final class ColumnBatch {
             putBoxes(start, offsets, shapes);
             return;
         }
-        int[] its = shapes == null ? values.getBinaryOffsets() : ends[deepest];
+        int[] its = isOfNulls ? new int[rows[deepest] + 1] : shapes == null ? values.getBinaryOffsets() : ends[deepest];
         for (int row = 0; row < rows[deepest]; row++) {
             if (its[row + 1] < its[row]) {
                 throw new IllegalStateException("a row ends before it begins");
@@ -307,6 +369,10 @@ final class ColumnBatch {
     void takeCodes(Words words, IntConsumer codes) {
         ColumnKind its = words.kind();
         boolean isOfNumbers = its.form() == ColumnKind.Form.NUMBERS;
+        if (isOfNulls) {
+            IntStream.range(0, rows[deepest]).forEach(row -> codes.accept(0));
+            return;
+        }
         ByteBuffer numbers = ByteBuffer.allocate(isOfNumbers ? rows[deepest] * its.itemBytes() : 0)
                 .order(ByteOrder.LITTLE_ENDIAN);
         int[] offsets = new int[0];

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param itemBytes the length of a value; one of fixed-length bytes has several elements
  * @param lists the lists that a row consists of, from the outer one on: the number of elements of each, {@link #ANY_LENGTH} if they differ
  * @param cell the dimensions of a row of an array
- * @param scale how the file's numbers become those of the dtype
+ * @param change how the file's values become those of the dtype
  * @param words the kind of the words that codes number; null for other columns
  */
 record ColumnKind(
@@ -26,7 +26,7 @@ record ColumnKind(
         int itemBytes,
         List<Integer> lists,
         List<Long> cell,
-        Scale scale,
+        Change change,
         @Nullable ColumnKind words) {
     /** Stands for lists that are not all as long. */
     static final int ANY_LENGTH = -1;
@@ -48,15 +48,33 @@ record ColumnKind(
         CODES
     }
 
-    /** How numbers change: Parquet has no seconds, and no dates in milliseconds, so writers convert them. */
-    enum Scale {
+    /** How values change. Parquet has no seconds, and no dates in milliseconds, so writers convert them. */
+    enum How {
         SAME,
         SECONDS_OF_MILLISECONDS,
-        MILLISECONDS_OF_DAYS
+        MILLISECONDS_OF_DAYS,
+        NANOSECONDS_OF_INT96,
+        INTEGERS_OF_DECIMALS,
+        DOUBLES_OF_DECIMALS,
+        /** The file has no values: each row is null. */
+        NOTHING
+    }
+
+    /**
+     * A change of values.
+     *
+     * @param digits those behind the point of a decimal; 0 for other values
+     */
+    record Change(How how, int digits) {
+        static final Change SAME = new Change(How.SAME, 0);
     }
 
     private static ColumnKind of(Form form, String dtype, int itemBytes) {
-        return new ColumnKind(form, dtype, itemBytes, List.of(), List.of(), Scale.SAME, null);
+        return of(form, dtype, itemBytes, Change.SAME);
+    }
+
+    private static ColumnKind of(Form form, String dtype, int itemBytes, Change change) {
+        return new ColumnKind(form, dtype, itemBytes, List.of(), List.of(), change, null);
     }
 
     /**
@@ -77,17 +95,29 @@ record ColumnKind(
         if (isBare && said.startsWith("<m8[") && field.kind() == ArrowField.Kind.FIXED) {
             return number(said, Long.BYTES); // a duration
         } else if (said.equals("<M8[s]") && kind.dtype.equals("<M8[ms]")) {
-            return number(said, Long.BYTES).scaled(Scale.SECONDS_OF_MILLISECONDS);
+            return changed(said, How.SECONDS_OF_MILLISECONDS, 0);
         } else if (said.equals("<m8[s]") && kind.dtype.equals("<m8[ms]")) {
-            return number(said, Long.BYTES).scaled(Scale.SECONDS_OF_MILLISECONDS);
+            return changed(said, How.SECONDS_OF_MILLISECONDS, 0);
         } else if (said.equals("<M8[ms]") && kind.dtype.equals("<M8[D]")) {
-            return number(said, Long.BYTES).scaled(Scale.MILLISECONDS_OF_DAYS);
+            return changed(said, How.MILLISECONDS_OF_DAYS, 0);
         }
         return kind;
     }
 
-    private ColumnKind scaled(Scale how) {
-        return new ColumnKind(form, dtype, itemBytes, lists, cell, how, null);
+    /** Returns the kind of numbers of eight bytes that the file has in another form. */
+    private static ColumnKind changed(String dtype, How how, int digits) {
+        return of(Form.NUMBERS, dtype, Long.BYTES, new Change(how, digits));
+    }
+
+    /** Returns whether its numbers are decimals without their point. */
+    boolean isScaled() {
+        return change.how == How.INTEGERS_OF_DECIMALS;
+    }
+
+    /** Returns the kind of decimals as the nearest doubles; the same kind for other values. */
+    ColumnKind withDoubles() {
+        Change doubles = new Change(How.DOUBLES_OF_DECIMALS, change.digits);
+        return isScaled() ? new ColumnKind(form, "<f8", itemBytes, lists, cell, doubles, null) : this;
     }
 
     /** Returns the kind of numbers that stand for texts, bytes or numbers, as a dictionary of Arrow has them; else the kind itself. */
@@ -95,31 +125,37 @@ record ColumnKind(
         boolean isSame = switch (field.kind()) {
             case TEXTS, TEXT_VIEWS -> kind.form == Form.STRINGS;
             case BYTES, BYTES_VIEWS -> kind.form == Form.BYTES;
-            case FIXED -> kind.form == Form.NUMBERS && kind.dtype.equals(field.type());
+            case FIXED ->
+                kind.form == Form.NUMBERS && kind.dtype.equals(field.type()) && !kind.isScaled();
             default -> false;
         };
         return isSame
-                ? new ColumnKind(Form.CODES, encoding.type(), encoding.size(), List.of(), List.of(), Scale.SAME, kind)
+                ? new ColumnKind(Form.CODES, encoding.type(), encoding.size(), List.of(), List.of(), Change.SAME, kind)
                 : kind;
     }
 
     /**
      * Returns a kind for the values of two files of a table; null if there is none. If the dictionaries of two files have different types of
-     * codes, they count as different dictionaries. Codes and plain values together are plain values. Lists of two lengths are ragged.
+     * codes, they count as different dictionaries. Codes and plain values together are plain values. Lists of two lengths are ragged. A file
+     * with nulls only fits any kind outside of lists.
      */
     @Nullable
     ColumnKind with(ColumnKind other) {
-        if (equals(other) || equals(other.words)) {
+        if (equals(other) || equals(other.words) || (other.isOfNulls() && lists.isEmpty())) {
             return this;
-        } else if (other.equals(words)) {
+        } else if (other.equals(words) || (isOfNulls() && other.lists.isEmpty())) {
             return other;
         } else if (words != null && words.equals(other.words)) {
-            return new ColumnKind(Form.CODES, INTEGERS, Integer.BYTES, lists, cell, scale, words);
+            return new ColumnKind(Form.CODES, INTEGERS, Integer.BYTES, lists, cell, change, words);
         }
         boolean isOfLists = !lists.isEmpty() && lists.size() == other.lists.size() && !lists.equals(other.lists);
-        return isOfLists && dtype.equals(other.dtype) && scale == other.scale
+        return isOfLists && dtype.equals(other.dtype) && change.equals(other.change)
                 ? inLists(lengthsWith(other), List.of())
                 : null;
+    }
+
+    private boolean isOfNulls() {
+        return change.how == How.NOTHING;
     }
 
     private List<Integer> lengthsWith(ColumnKind other) {
@@ -145,7 +181,7 @@ record ColumnKind(
                 itemBytes,
                 lengths,
                 isArray ? shape : List.of(),
-                scale,
+                change,
                 null);
     }
 
@@ -166,6 +202,12 @@ record ColumnKind(
 
     private static @Nullable ColumnKind ofValue(ColumnSchema column) {
         LogicalType logical = column.logicalType();
+        if (logical instanceof LogicalType.NullType) {
+            Change nothing = new Change(How.NOTHING, 0);
+            return column.maxDefinitionLevel() == 0 ? null : of(Form.BYTES, "|u1", 1, nothing);
+        } else if (logical instanceof LogicalType.DecimalType decimal) {
+            return decimal(column.type(), decimal.scale());
+        }
         return switch (column.type()) {
             case BOOLEAN -> number("|b1", 1);
             case FLOAT -> number("<f4", Float.BYTES);
@@ -173,7 +215,15 @@ record ColumnKind(
             case INT32, INT64 -> contradictsItself(column) ? null : integer(column.type(), logical);
             case BYTE_ARRAY -> bytes(logical);
             case FIXED_LEN_BYTE_ARRAY -> fixed(logical, column.typeLength());
-            case INT96 -> null;
+            case INT96 -> changed("<M8[ns]", How.NANOSECONDS_OF_INT96, 0);
+        };
+    }
+
+    private static @Nullable ColumnKind decimal(PhysicalType type, int digits) {
+        return switch (type) {
+            case INT32, INT64, BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY ->
+                changed("<i8", How.INTEGERS_OF_DECIMALS, digits);
+            default -> null;
         };
     }
 
@@ -216,7 +266,7 @@ record ColumnKind(
         } else if (logical instanceof LogicalType.TimeType time) {
             return number("<m8[" + unit(time.unit()) + "]", Long.BYTES);
         }
-        return null; // decimals, which numpy has not
+        return null;
     }
 
     private static String unit(LogicalType.TimeUnit unit) {
@@ -228,7 +278,9 @@ record ColumnKind(
     }
 
     private static @Nullable ColumnKind bytes(@Nullable LogicalType logical) {
-        if (logical == null || logical instanceof LogicalType.BsonType) {
+        boolean isGeometry =
+                logical instanceof LogicalType.GeometryType || logical instanceof LogicalType.GeographyType;
+        if (logical == null || logical instanceof LogicalType.BsonType || isGeometry) {
             return of(Form.BYTES, "|u1", 1);
         }
         boolean isText = logical instanceof LogicalType.StringType
@@ -245,13 +297,14 @@ record ColumnKind(
         }
         boolean isBytes = logical == null || logical instanceof LogicalType.UuidType;
         List<Long> cell = List.of((long) length);
-        return isBytes ? new ColumnKind(Form.NUMBERS, "|u1", length, List.of(), cell, Scale.SAME, null) : null;
+        return isBytes ? new ColumnKind(Form.NUMBERS, "|u1", length, List.of(), cell, Change.SAME, null) : null;
     }
 
     /** Returns the kind in words, for people who compare two. */
     String description() {
         String ofLists = form == Form.LISTS ? " of " + lists.size() + " dimensions" : "";
-        return dtype + " " + form + ofLists + (cell.isEmpty() ? "" : " " + cell)
+        String ofDecimals = isScaled() ? " of decimals with " + change.digits + " digits behind the point" : "";
+        return dtype + " " + form + ofLists + (cell.isEmpty() ? "" : " " + cell) + ofDecimals
                 + (words == null ? "" : " of " + words.description());
     }
 }

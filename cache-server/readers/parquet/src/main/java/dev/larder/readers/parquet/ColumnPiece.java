@@ -43,6 +43,7 @@ final class ColumnPiece {
     private final long nulls;
 
     private boolean hasValues;
+    private boolean hasNullElements;
     private boolean isFull;
     private long elements;
     private long firstElement;
@@ -83,6 +84,11 @@ final class ColumnPiece {
     /** Returns whether a row was found that is not null, as values were decoded. */
     boolean hasValues() {
         return hasValues;
+    }
+
+    /** Returns whether an element of its lists of numbers is null. */
+    boolean hasNullElements() {
+        return hasNullElements;
     }
 
     /** Places it behind the rows and elements of the pieces before it; returns the elements with its own. */
@@ -197,6 +203,7 @@ final class ColumnPiece {
                     rows[depth] += depth == 0 ? 0 : batch.rows(depth);
                 }
                 hasValues |= !batch.isAllNull();
+                hasNullElements |= batch.hasNullElements();
                 elements += hasElements ? batch.elements() : 0;
                 if (words != null) {
                     batch.takeCodes(words, code -> {});
@@ -305,8 +312,12 @@ final class ColumnPiece {
         }
         List<WorkerThreads.Part> parts = new ArrayList<>();
         boolean isRagged = column.kind().form() == ColumnKind.Form.LISTS;
-        if (isRagged && column.pieces().get(0) == this) {
+        boolean isFirst = column.pieces().get(0) == this;
+        if (isRagged && isFirst) {
             parts.add(() -> output.at(column.firstOffer() + 1, 0, Long.BYTES).putLong(0));
+        }
+        if (isFirst) {
+            parts.add(() -> column.putScale(output));
         }
         long row = firstRows[0];
         long element = isRagged ? firstElement : firstRows[0] * column.kind().valuesOfRow();
@@ -324,17 +335,23 @@ final class ColumnPiece {
     private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows) throws BadSource {
         try {
             fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
-            if (column.maskOffer(0) >= 0) {
-                ByteSequence mask = new ByteSequence(output, column.maskOffer(0), row);
-                for (long i = 0; i < groupRows; i++) {
-                    mask.put((byte) 0);
-                }
-                mask.flush();
-            }
+            putZeros(output, column.maskOffer(0), row, groupRows);
+            putZeros(output, column.elementMaskOffer(), element, chunk.metaData().numValues());
         } catch (BadSource e) {
             throw e;
         } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
             throw refusal(e);
+        }
+    }
+
+    /** Writes a part of a mask, if there is one, without nulls. */
+    private static void putZeros(Output output, int offer, long from, long count) {
+        if (offer >= 0) {
+            ByteSequence mask = new ByteSequence(output, offer, from);
+            for (long i = 0; i < count; i++) {
+                mask.put((byte) 0);
+            }
+            mask.flush();
         }
     }
 
@@ -351,6 +368,13 @@ final class ColumnPiece {
     }
 
     private BadSource refusal(Throwable failure) {
-        return BadSource.unreadable(file, column.name(), failure);
+        return failure instanceof NumberValues.Unfit unfit
+                ? new BadSource(
+                        file,
+                        BadSource.NOWHERE,
+                        column.name(),
+                        String.valueOf(unfit.getMessage()),
+                        unfit.remedy() + ", or leave it out with --columns")
+                : BadSource.unreadable(file, column.name(), failure);
     }
 }

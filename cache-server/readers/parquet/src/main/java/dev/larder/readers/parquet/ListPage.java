@@ -67,7 +67,7 @@ interface ListPage {
                 throws IOException {
             boolean isWide = schema.type() == PhysicalType.INT64 || schema.type() == PhysicalType.DOUBLE;
             int itemBytes = isWide ? Long.BYTES : Integer.BYTES;
-            if (!page.isPlain() || kind.itemBytes() != itemBytes || kind.scale() != ColumnKind.Scale.SAME) {
+            if (!page.isPlain() || kind.itemBytes() != itemBytes || !kind.change().equals(ColumnKind.Change.SAME)) {
                 return null;
             }
             int end = page.unpackedBytes();

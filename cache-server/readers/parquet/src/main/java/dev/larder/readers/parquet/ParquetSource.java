@@ -4,7 +4,6 @@ import dev.hardwood.HardwoodContext;
 import dev.hardwood.internal.EncryptedParquetException;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
-import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.SchemaElement;
 import dev.hardwood.reader.ParquetFileReader;
@@ -26,26 +25,30 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Parquet files, one table for each level. Columns are read twice if their length is not in the metadata. */
+/**
+ * Parquet files, one table for each level; folders of partitions are parts of one table. Columns are read twice if their length is not in the
+ * metadata.
+ */
 final class ParquetSource implements OpenedSource {
-    private static final String DECIMAL_REMEDY =
-            "write decimals as doubles (in pyarrow: table.column(NAME).cast(\"float64\"))";
-    private static final String INT96_REMEDY =
-            "write INT96 as timestamps (read and write it with pyarrow, or in Spark set"
-                    + " spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS)";
-    private static final int MOST_TYPE_CHARS = 40;
-
+    private final List<Partition> partitions;
     private final ReadRequest request;
     private final ReadProgress progress;
     private final HardwoodContext context;
     private final List<ParquetFileReader> readers = new ArrayList<>();
     private final Map<String, TableColumn> columns = new LinkedHashMap<>();
+    private final Map<String, PartitionColumn> partitionColumns = new LinkedHashMap<>();
     private final Map<String, String> listOwners = new HashMap<>();
     private final List<Offer> offers = new ArrayList<>();
     private final RefusedColumns refused = new RefusedColumns();
 
     ParquetSource(ReadRequest request, ReadProgress progress) {
-        this.request = request;
+        this.partitions = request.files().stream().map(Partition::of).toList();
+        this.request = new ReadRequest(
+                partitions.stream().map(Partition::file).toList(),
+                request.as(),
+                request.columns(),
+                request.workers(),
+                request.decimals());
         this.progress = progress;
         this.context = HardwoodContext.create(Math.max(1, request.workers()));
     }
@@ -75,6 +78,7 @@ final class ParquetSource implements OpenedSource {
             }
             progress.looked(1);
         }
+        addPartitions(rowsOfFiles);
         columns.values().forEach(column -> column.requireIn(request.files(), rowsOfFiles, refused));
         boolean isRefused = refused.hasAny(); // then only columns that may be refused as well are read
         List<WorkerThreads.Part> parts = new ArrayList<>();
@@ -85,6 +89,36 @@ final class ParquetSource implements OpenedSource {
         refused.requireNone(names());
         for (TableColumn column : columns.values()) {
             column.offer(offers);
+        }
+        partitionColumns.values().forEach(column -> column.offer(offers));
+    }
+
+    /** Adds the columns that only the names of folders have. Those of one table must have the same. */
+    private void addPartitions(long[] rowsOfFiles) throws BadSource {
+        Map<String, Partition> firsts = new HashMap<>();
+        for (int number = 0; number < rowsOfFiles.length; number++) {
+            Partition its = partitions.get(number);
+            String level = its.file().level();
+            Partition first = firsts.computeIfAbsent(level, unused -> its);
+            if (!first.keys().equals(its.keys())) {
+                throw new BadSource(
+                        number,
+                        BadSource.NOWHERE,
+                        "",
+                        "its folder names the partitions " + its.keys() + ", and that of "
+                                + first.file().path() + " names " + first.keys(),
+                        "leave some files out with --exclude, or load the folders apart");
+            }
+            for (int i = 0; i < its.keys().size(); i++) {
+                String name = its.keys().get(i);
+                if (!request.wants(number, name)) {
+                    refused.unwanted();
+                } else if (!columns.containsKey(level + name)) { // some writers keep the column in the file
+                    partitionColumns
+                            .computeIfAbsent(level + name, PartitionColumn::new)
+                            .add(its.values().get(i), rowsOfFiles[number]);
+                }
+            }
         }
     }
 
@@ -153,11 +187,12 @@ final class ParquetSource implements OpenedSource {
                 refused.unwanted();
                 continue;
             }
-            ColumnKind kind = leaf.kind();
-            if (kind == null) {
+            ColumnKind its = leaf.kind();
+            if (its == null) {
                 refused.add(unfit(file, leaf));
                 continue;
             }
+            ColumnKind kind = request.decimals().equals(ReadRequest.DOUBLES) ? its.withDoubles() : its;
             TableColumn column = columns.get(level + leaf.name());
             if (column == null) { // a new column compares no kinds: the first equals of a record takes 30 ms
                 column = new TableColumn(level, leaf, kind, listOwners);
@@ -179,25 +214,10 @@ final class ParquetSource implements OpenedSource {
                     leaf.name(),
                     "its types contradict each other: " + schema.type() + " cannot be " + type);
         }
-        String words = leaf.objection();
-        String remedy = "";
-        if (!words.isEmpty()) {
-            return unfit(file, leaf.name(), words, remedy);
-        } else if (type instanceof LogicalType.DecimalType decimal) {
-            words = "decimal(" + decimal.precision() + ", " + decimal.scale() + ")";
-            remedy = DECIMAL_REMEDY;
-        } else if (type instanceof LogicalType.NullType) {
-            words = "null";
-        } else {
-            words = schema.type() + (type == null ? "" : " " + type);
-            remedy = schema.type() == PhysicalType.INT96 ? INT96_REMEDY : "";
-        }
-        boolean isLong = words.length() > MOST_TYPE_CHARS; // a geometry has its whole reference system there
-        return unfit(file, leaf.name(), isLong ? words.substring(0, MOST_TYPE_CHARS) + "…" : words, remedy);
-    }
-
-    private static BadSource unfit(int file, String name, String type, String remedy) {
-        return new BadSource(file, BadSource.NOWHERE, name, "no array can hold its type: " + type, remedy);
+        String words = leaf.objection().isEmpty()
+                ? schema.type() + (type == null ? "" : " " + type)
+                : leaf.objection();
+        return new BadSource(file, BadSource.NOWHERE, leaf.name(), "no array can hold its type: " + words, "");
     }
 
     @Override
@@ -214,6 +234,7 @@ final class ParquetSource implements OpenedSource {
                 parts.addAll(piece.writing(output, lists));
             }
         }
+        partitionColumns.values().forEach(column -> parts.add(() -> column.write(output)));
         WorkerThreads.runAll(request.workers(), parts);
     }
 

@@ -73,6 +73,7 @@ final class PieceWriter {
             hashes[depth] = batch.putItemEnds(
                     depth, piece.firstRow(depth + 1) + written[depth + 1], hashes[depth], itemOffsets.get(depth));
         }
+        putElementMask(batch, piece.firstRow(deepest) + written[deepest]);
         putRows(batch, batch.rows(deepest), piece.firstRow(deepest) + written[deepest]);
         for (int depth = 0; depth <= deepest; depth++) {
             written[depth] += batch.rows(depth);
@@ -93,6 +94,17 @@ final class PieceWriter {
             batch.putMask(depth, output.at(offer, piece.firstRow(depth) + written[depth], batch.rows(depth)));
         } else if (batch.hasNulls(depth)
                 && (depth == deepest ? column.mustShowNulls() : column.offsetsOffer(depth) >= 0)) {
+            throw untrue();
+        }
+    }
+
+    private void putElementMask(ColumnBatch batch, long row) throws BadSource {
+        int offer = column.elementMaskOffer();
+        if (offer >= 0) {
+            boolean isRagged = kind.form() == ColumnKind.Form.LISTS;
+            long first = isRagged ? piece.firstElement() + elements : row * kind.valuesOfRow();
+            batch.putElementMask(output.at(offer, first, batch.maskedElements()));
+        } else if (batch.hasNullElements()) {
             throw untrue();
         }
     }
@@ -149,6 +161,9 @@ final class PieceWriter {
         flush(shapes);
         if (isFirst() && column.words() != null) {
             putClasses(column.words());
+        }
+        if (isFirst()) {
+            column.putScale(output);
         }
     }
 

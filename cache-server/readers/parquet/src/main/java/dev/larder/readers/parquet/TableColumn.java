@@ -3,6 +3,7 @@ package dev.larder.readers.parquet;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
+import dev.larder.reader.Output;
 import dev.larder.reader.RefusedColumns;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class TableColumn {
     static final String CLASSES = ".classes";
     private static final String OFFSETS = ".offsets";
-    private static final String MASK = ".mask";
+    static final String MASK = ".mask";
+    private static final String SCALE = ".scale";
     private static final String INTEGERS = "<i4";
     private static final int NONE = -1;
 
@@ -35,6 +37,8 @@ final class TableColumn {
     private final int[] maskOffers;
     private int firstOffer;
     private int classesOffer;
+    private int scaleOffer = NONE;
+    private int elementMaskOffer = NONE;
 
     /**
      * Starts without pieces.
@@ -103,6 +107,18 @@ final class TableColumn {
     /** Returns the number of the offer of the mask of the rows at a depth; -1 if there is none. */
     int maskOffer(int depth) {
         return maskOffers[depth];
+    }
+
+    /** Returns the number of the offer of the mask of the elements of its lists of numbers; -1 if there is none. */
+    int elementMaskOffer() {
+        return elementMaskOffer;
+    }
+
+    /** Writes the digits behind the point, if its numbers are decimals without it. */
+    void putScale(Output output) {
+        if (scaleOffer != NONE) {
+            output.at(scaleOffer, 0, Long.BYTES).putLong(kind.change().digits());
+        }
     }
 
     /** Returns whether it has arrays: names that are all null have none. */
@@ -184,6 +200,14 @@ final class TableColumn {
         firstOffer = offers.size();
         offerRows(offers, rows[lists.size()], elements);
         maskOffers[lists.size()] = offerMask(offers, whole, rows[lists.size()], hasNulls[lists.size()] && !areNames);
+        if (pieces.stream().anyMatch(ColumnPiece::hasNullElements)) {
+            elementMaskOffer = offers.size();
+            offers.add(Offer.array(whole + FileFields.ITEMS + MASK, "|b1", elementShape(rows[lists.size()], elements)));
+        }
+        if (kind.isScaled()) {
+            scaleOffer = offers.size();
+            offers.add(Offer.array(whole + SCALE, "<i8", List.of()));
+        }
         if (words != null) {
             classesOffer = offers.size();
             offerClasses(offers, words);
@@ -216,13 +240,19 @@ final class TableColumn {
         return offers.size() - 1;
     }
 
+    /** Returns the shape of the elements of its lists of numbers. */
+    private List<Long> elementShape(long rows, long elements) {
+        if (kind.form() == ColumnKind.Form.LISTS) {
+            return List.of(elements);
+        }
+        List<Long> shape = new ArrayList<>(List.of(rows));
+        shape.addAll(kind.cell());
+        return shape;
+    }
+
     private void offerRows(List<Offer> offers, long rows, long elements) {
         switch (kind.form()) {
-            case NUMBERS -> {
-                List<Long> shape = new ArrayList<>(List.of(rows));
-                shape.addAll(kind.cell());
-                offers.add(Offer.array(whole, kind.dtype(), shape));
-            }
+            case NUMBERS -> offers.add(Offer.array(whole, kind.dtype(), elementShape(rows, elements)));
             case CODES ->
                 offers.add(
                         Offer.array(whole, itemBytes() == kind.itemBytes() ? kind.dtype() : INTEGERS, List.of(rows)));

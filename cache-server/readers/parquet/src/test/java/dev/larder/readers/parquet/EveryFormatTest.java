@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.FormatReader;
+import dev.larder.reader.InputFile;
+import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import dev.larder.readers.hdf5.Hdf5Reader;
 import dev.larder.server.source.ScanSettings;
@@ -14,6 +17,7 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +40,11 @@ class EveryFormatTest {
     static final Path TABLES = Path.of("../api/src/test/resources/types");
 
     private static Map<String, String> ofDaemon(String file, String... columns) throws IOException {
-        ScannedSource source = ScannedSource.scan(
-                "d", TABLES.resolve(file), new SourceOptions(List.of(columns)), ScanSettings.quick());
+        return ofDaemon(file, new SourceOptions(List.of(columns)));
+    }
+
+    private static Map<String, String> ofDaemon(String file, SourceOptions options) throws IOException {
+        ScannedSource source = ScannedSource.scan("d", TABLES.resolve(file), options, ScanSettings.quick());
         Map<String, byte[]> bytes = new TreeMap<>();
         for (SourceArray array : source.arrays()) {
             bytes.put(array.name().array(), data(array));
@@ -81,8 +88,13 @@ class EveryFormatTest {
     }
 
     private static Map<String, String> ofReader(FormatReader reader, String file) throws IOException {
+        return ofReader(reader, file, "");
+    }
+
+    private static Map<String, String> ofReader(FormatReader reader, String file, String decimals) throws IOException {
         Map<String, String> texts = new TreeMap<>();
-        ReadArrays.of(reader, TABLES.resolve(file))
+        List<InputFile> files = List.of(new InputFile(TABLES.resolve(file), ""));
+        ReadArrays.of(reader, new ReadRequest(files, "arrays", List.of(), 2, decimals))
                 .forEach((name, read) -> texts.put(
                         name,
                         text(
@@ -114,6 +126,26 @@ class EveryFormatTest {
     @ValueSource(strings = {"types.parquet", "types-in-pieces.parquet"})
     void parquetGivesWhatArrowGives(String file) throws IOException {
         assertThat(ofReader(new ParquetReader(), file)).containsExactlyInAnyOrderEntriesOf(ofDaemon("types.arrow"));
+    }
+
+    @Test
+    void decimalsBecomeTheSameDoubles() throws IOException {
+        LoadOptions doubles = LoadOptions.none().withDecimals("f8");
+
+        Map<String, String> arrow = ofDaemon("types.arrow", SourceOptions.of(doubles));
+
+        assertThat(ofReader(new ParquetReader(), "types.parquet", "f8")).containsExactlyInAnyOrderEntriesOf(arrow);
+        assertThat(arrow)
+                .containsEntry("decimal128_10", "NONE <f8 [7] " + hex(0.07, -0.7, 7, -70, 700, -7000, 70_000))
+                .containsKey("list_of_decimals/values")
+                .doesNotContainKeys("decimal128_10.scale", "list_of_decimals.scale");
+    }
+
+    private static String hex(double... numbers) {
+        ByteBuffer bytes =
+                ByteBuffer.allocate(numbers.length * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asDoubleBuffer().put(numbers);
+        return HexFormat.of().formatHex(bytes.array());
     }
 
     @Test

@@ -1,16 +1,17 @@
 package dev.larder.readers.tfrecord;
 
-import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
 import dev.larder.readers.tfrecord.Example.Kind;
 import java.util.List;
 
 /**
  * The arrays of a feature: an array if all records have the same number of numbers, else a ragged column; a column of bytes if each record has
- * at most one text, with a mask if some have none.
+ * at most one text, with a mask if some have none, else a column of the texts of all records, and where those of each record end.
  */
 final class FeatureColumn {
     private static final String MASK = ".mask";
+    private static final String ITEMS = ".items";
+    private static final String OFFSETS = ".offsets";
 
     private final Form form;
     private final Kind kind;
@@ -18,11 +19,13 @@ final class FeatureColumn {
     private final int maskOffer;
     private final long rowValues;
     private long elements;
+    private long items;
 
     enum Form {
         NUMBERS,
         LISTS,
-        BYTES
+        BYTES,
+        LISTS_OF_BYTES
     }
 
     /**
@@ -31,8 +34,10 @@ final class FeatureColumn {
      * @param firstElement the number of values, or bytes, before them
      * @param rowValues the number of values in each row of an array
      * @param maskOffer the number of the offer of the mask, -1 if there is none
+     * @param firstItem the number of texts before them
      */
-    record Place(Form form, Kind kind, int firstOffer, int maskOffer, long rowValues, long firstElement) {}
+    record Place(
+            Form form, Kind kind, int firstOffer, int maskOffer, long rowValues, long firstElement, long firstItem) {}
 
     private FeatureColumn(Form form, Kind kind, int firstOffer, int maskOffer, long rowValues) {
         this.form = form;
@@ -49,19 +54,14 @@ final class FeatureColumn {
     }
 
     /** Offers the arrays of a feature. */
-    static FeatureColumn of(String level, String name, Feature feature, long rows, int file, List<Offer> offers)
-            throws BadSource {
+    static FeatureColumn of(String whole, Feature feature, long rows, List<Offer> offers) {
         Kind kind = feature.kind();
-        String whole = level + name;
         int first = offers.size();
         if (kind == null || kind == Kind.BYTES) {
             if (feature.longest() > 1) {
-                throw new BadSource(
-                        file,
-                        BadSource.NOWHERE,
-                        name,
-                        "a record has " + feature.longest() + " texts of it, and a row of a column has one",
-                        "name the features that are wanted with --columns, or load records as they are with --as bytes");
+                offers.add(Offer.array(whole + OFFSETS, "<i8", List.of(rows + 1)));
+                offers.addAll(Offer.bytes(whole + ITEMS, feature.values(), feature.byteCount()));
+                return new FeatureColumn(Form.LISTS_OF_BYTES, Kind.BYTES, first, -1, 0);
             }
             offers.addAll(Offer.bytes(whole, rows, feature.byteCount()));
             int mask = -1;
@@ -83,11 +83,12 @@ final class FeatureColumn {
 
     /** Returns the place of the next file. */
     Place place() {
-        return new Place(form, kind, firstOffer, maskOffer, rowValues, elements);
+        return new Place(form, kind, firstOffer, maskOffer, rowValues, elements, items);
     }
 
-    /** Counts the values, or bytes, of a file. */
-    void advance(long count) {
-        elements += count;
+    /** Counts the values, or bytes, of a file, and its texts. */
+    void advance(long elementCount, long itemCount) {
+        elements += elementCount;
+        items += itemCount;
     }
 }

@@ -10,7 +10,9 @@ final class FeatureWriter {
     private final @Nullable ByteSequence offsets;
     private final @Nullable ByteSequence lengths;
     private final @Nullable ByteSequence mask;
+    private final @Nullable ByteSequence itemEnds;
     private long element;
+    private long item;
     private long count;
     private boolean hasValue;
 
@@ -19,10 +21,13 @@ final class FeatureWriter {
         int itemBytes = place.kind() == Example.Kind.INTEGERS
                 ? Long.BYTES
                 : place.kind() == Example.Kind.FLOATS ? Float.BYTES : 1;
-        int first = place.firstOffer();
+        boolean isOfItems = place.form() == FeatureColumn.Form.LISTS_OF_BYTES;
+        int first = isOfItems ? place.firstOffer() + 1 : place.firstOffer();
+        this.item = place.firstItem();
         this.values = new ByteSequence(output, first, element * itemBytes);
         boolean hasOffsets = place.form() != FeatureColumn.Form.NUMBERS;
-        this.offsets = hasOffsets ? offsets(output, first + 1, firstRow, isFirst) : null;
+        this.offsets = hasOffsets ? offsets(output, isOfItems ? first - 1 : first + 1, firstRow, isFirst) : null;
+        this.itemEnds = isOfItems ? offsets(output, first + 1, item, isFirst) : null;
         this.lengths = place.form() == FeatureColumn.Form.LISTS
                 ? new ByteSequence(output, first + 2, firstRow * Long.BYTES)
                 : null;
@@ -52,12 +57,16 @@ final class FeatureWriter {
         values.put(array, from, length);
         count += length;
         hasValue = true;
+        if (itemEnds != null) {
+            item++;
+            itemEnds.putLong(element + count);
+        }
     }
 
     void endRow() {
         element += count;
         if (offsets != null) {
-            offsets.putLong(element);
+            offsets.putLong(itemEnds == null ? element : item);
         }
         if (lengths != null) {
             lengths.putLong(count);
@@ -73,6 +82,9 @@ final class FeatureWriter {
         values.flush();
         if (offsets != null) {
             offsets.flush();
+        }
+        if (itemEnds != null) {
+            itemEnds.flush();
         }
         if (lengths != null) {
             lengths.flush();

@@ -57,15 +57,8 @@ final class TfRecordSource implements OpenedSource {
             columns.put(RECORD, FeatureColumn.ofRecords(level + RECORD, rows, bytes, offers));
         } else {
             for (Map.Entry<String, Feature> feature : merged(table).entrySet()) {
-                columns.put(
-                        feature.getKey(),
-                        FeatureColumn.of(
-                                level,
-                                feature.getKey(),
-                                feature.getValue(),
-                                rows,
-                                table.get(0).file(),
-                                offers));
+                String name = feature.getKey();
+                columns.put(name, FeatureColumn.of(level + name, feature.getValue(), rows, offers));
             }
         }
         long row = 0;
@@ -73,14 +66,13 @@ final class TfRecordSource implements OpenedSource {
             writers.add(new FileWriter(file, row, file == table.get(0), columns));
             row += file.rows();
             for (Map.Entry<String, FeatureColumn> column : columns.entrySet()) {
-                column.getValue().advance(asBytes ? file.byteCount() : elements(file, column.getKey()));
+                Feature feature = file.features().get(column.getKey());
+                boolean isOfBytes = feature != null && feature.kind() == Example.Kind.BYTES;
+                long values = feature == null ? 0 : feature.values();
+                long elements = isOfBytes ? feature.byteCount() : values;
+                column.getValue().advance(asBytes ? file.byteCount() : elements, values);
             }
         }
-    }
-
-    private static long elements(FileFeatures file, String name) {
-        Feature feature = file.features().get(name);
-        return feature == null ? 0 : feature.kind() == Example.Kind.BYTES ? feature.byteCount() : feature.values();
     }
 
     private static Map<String, Feature> merged(List<FileFeatures> table) throws BadSource {

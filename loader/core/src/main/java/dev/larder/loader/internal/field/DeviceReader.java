@@ -80,6 +80,11 @@ public final class DeviceReader extends FieldReader {
     }
 
     @Override
+    public boolean reads() {
+        return staged && super.reads();
+    }
+
+    @Override
     void prepareRows(HostSlot slot, long[] wanted) {
         for (int i = 0; i < outputs().size(); i++) {
             array(slot, i).resize(slot.size);

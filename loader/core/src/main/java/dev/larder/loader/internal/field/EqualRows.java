@@ -79,6 +79,11 @@ final class EqualRows extends SampleRows {
     }
 
     @Override
+    boolean readsSource() {
+        return kept == null;
+    }
+
+    @Override
     boolean isTransforming() {
         return steps != null || kept != null;
     }
@@ -182,7 +187,7 @@ final class EqualRows extends SampleRows {
         Room(EqualRows rows, @Nullable TransformScratch scratch) {
             KeptSteps kept = rows.kept;
             this.computed = kept == null ? null : kept.newReader();
-            this.copy = computed == null ? rows.array()::copyRows : computed::copyRows;
+            this.copy = computed == null ? rows.source()::copyRows : computed::copyRows;
             this.bytes = new byte[scratch == null ? 0 : Math.toIntExact(rows.blockRows * rows.copiedBytes)];
             this.buffer = new UnsafeBuffer(bytes);
             this.scratch = scratch;

@@ -1,5 +1,6 @@
 package dev.larder.loader.internal.field;
 
+import dev.larder.internal.posix.PageSize;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
@@ -17,6 +18,13 @@ import org.jspecify.annotations.Nullable;
 public abstract class FieldReader {
     private final String column;
     private final SampleRows[] parts;
+
+    /** The files of the parts that may not be in memory. */
+    private final DiskRows[] disks;
+
+    /** The memory of a row that was requested: its pages. */
+    private final long pageBytes;
+
     private final List<OutputArray> outputs;
     private final Place place;
 
@@ -32,6 +40,11 @@ public abstract class FieldReader {
     FieldReader(String column, List<SampleRows> parts, List<OutputArray> outputs, Place place) {
         this.column = column;
         this.parts = parts.toArray(SampleRows[]::new);
+        this.disks = parts.stream()
+                .map(part -> part.source().disk())
+                .filter(Objects::nonNull)
+                .toArray(DiskRows[]::new);
+        this.pageBytes = disks.length == 0 ? 0 : parts.get(0).source().meanByteSize() + PageSize.BYTES;
         this.outputs = outputs;
         this.place = place;
     }
@@ -93,10 +106,15 @@ public abstract class FieldReader {
 
     /** Looks up rows and makes room for all samples of the batch. One thread calls this before any thread fills in samples. */
     public final void prepare(HostSlot slot) {
+        lookUp(slot);
+        prepareRows(slot, rows(slot));
+    }
+
+    /** Looks up the rows of all samples of the batch. */
+    public final void lookUp(HostSlot slot) {
         if (place.lookup() != null) {
             place.lookup().find(slot, slot.lookedUp(field()));
         }
-        prepareRows(slot, rows(slot));
     }
 
     abstract void prepareRows(HostSlot slot, long[] rows);
@@ -129,6 +147,71 @@ public abstract class FieldReader {
             scratch[i] = parts[i].newScratch();
         }
         return scratch;
+    }
+
+    // ---- rows that may not be in memory
+
+    /** Returns the files of rows that may not be in memory. */
+    public final List<DiskRows> disks() {
+        return List.of(disks);
+    }
+
+    /** Returns the memory of a row that was requested: its pages; 0 if all rows are in memory anyway. */
+    public final long pageBytes() {
+        return pageBytes;
+    }
+
+    /** Returns whether every sample reads a row by a call, and does not copy it from a mapping. */
+    public boolean reads() {
+        for (DiskRows disk : disks) {
+            if (disk.isRead() && parts[0].readsSource()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether rows are copied from mappings of files that may not be in memory. */
+    public final boolean copiesFromDisk() {
+        for (DiskRows disk : disks) {
+            if (!disk.isRead()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds the time of a copy from a mapping that waited for a disk, and reads rows by calls from now on. */
+    public final void addWait(long nanos) {
+        disks[0].addWait(nanos);
+        var unused = leaveMappings();
+    }
+
+    /** Reads rows by calls from now on; returns false if they are read so already, or are in memory anyway. */
+    public final boolean leaveMappings() {
+        boolean left = false;
+        for (DiskRows disk : disks) {
+            left |= disk.leaveMapping();
+        }
+        return left;
+    }
+
+    /** Requests the rows of the samples {@code first} to {@code end - 1}, after {@link #lookUp}. One thread calls this. */
+    public final void readAhead(HostSlot slot, int first, int end) {
+        long[] rows = rows(slot);
+        for (DiskRows disk : disks) {
+            disk.beginRequests();
+        }
+        for (int i = first; i < end; i++) {
+            SourceRows source = part(slot, i).source();
+            DiskRows disk = source.disk();
+            if (disk != null && disk.isRead()) {
+                disk.request(source, rows[i]);
+            }
+        }
+        for (DiskRows disk : disks) {
+            disk.endRequests();
+        }
     }
 
     /** Returns the row of this field for each sample. */

@@ -158,6 +158,34 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
                 arrays().stream().mapToLong(OutputArray::rowByteSize).sum());
     }
 
+    /** Returns the files of rows that may not be in memory. */
+    public List<DiskRows> disks() {
+        return fields.stream().flatMap(field -> field.disks().stream()).toList();
+    }
+
+    /** Returns how long gather threads have waited for disks, in nanoseconds. */
+    public long diskWaitNanos() {
+        return disks().stream().mapToLong(DiskRows::waitNanos).sum();
+    }
+
+    /** Adds the file of a read that hangs to a failure, if there is one. */
+    public Failure describeReads(Failure failure) {
+        disks().forEach(disk -> disk.describeHanging(failure));
+        return failure;
+    }
+
+    /** Returns the remedy if no batch is ready in time: the parts to check. */
+    public String whatToCheck() {
+        return disks().stream().anyMatch(DiskRows::isHanging)
+                ? "check the disk or the server of the file that is being read"
+                : "check the sampler, the transforms and the machine's load";
+    }
+
+    /** Closes the files of rows. No thread may read them any more; the garbage collector closes them otherwise. */
+    public void closeFiles() {
+        disks().forEach(DiskRows::close);
+    }
+
     /** Returns whether filling in samples runs user code, which may take any time. */
     public boolean runsUserCode() {
         return fields.stream().anyMatch(FieldReader::runsUserCode);

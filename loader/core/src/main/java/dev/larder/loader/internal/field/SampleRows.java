@@ -67,6 +67,11 @@ abstract class SampleRows {
         throw new IllegalStateException("rows differ in length: column=" + column());
     }
 
+    /** Returns whether every sample reads a row of the source, and not a kept result. */
+    boolean readsSource() {
+        return true;
+    }
+
     /** Returns whether steps change the rows. */
     boolean isTransforming() {
         return true;

@@ -8,9 +8,11 @@ import dev.larder.client.StringsColumn;
 import dev.larder.client.ViewBuffer;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.npy.Dtype;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -35,8 +37,12 @@ abstract class SourceRows {
     private final long[] shape;
     private final long itemByteSize;
 
-    private SourceRows(String column, Dtype dtype, long rows, long... shape) {
+    /** The file of the rows, which may not be in memory; null if it is. */
+    private final @Nullable DiskRows disk;
+
+    private SourceRows(String column, @Nullable DiskRows disk, Dtype dtype, long rows, long... shape) {
         this.column = column;
+        this.disk = disk;
         this.dtype = dtype;
         this.rows = rows;
         this.shape = shape;
@@ -46,11 +52,18 @@ abstract class SourceRows {
     /** Opens the array or column of a field in one dataset. */
     static SourceRows of(Dataset dataset, FieldSpec field) {
         long atMost = field.truncateAt();
+        String column = field.column();
         return switch (field.form()) {
-            case ROWS, WINDOWS -> of(array(dataset, field));
-            case TEXTS -> of(dataset.strings(field.column()), atMost);
-            case FILES -> of(dataset.bytes(field.column()), atMost);
-            default -> of(dataset.ragged(field.column()), atMost, field.makesRows());
+            case ROWS, WINDOWS -> of(dataset, array(dataset, field), field.window());
+            case TEXTS ->
+                of(dataset.strings(column), DiskRows.open(dataset, column, ColumnPart.STRINGS_BYTES), atMost);
+            case FILES -> of(dataset.bytes(column), DiskRows.open(dataset, column, ColumnPart.BYTES_VALUES), atMost);
+            default ->
+                of(
+                        dataset.ragged(column),
+                        DiskRows.open(dataset, column, ColumnPart.RAGGED_VALUES),
+                        atMost,
+                        field.makesRows());
         };
     }
 
@@ -77,17 +90,30 @@ abstract class SourceRows {
                 .remedy(remedy);
     }
 
-    private static SourceRows of(ArrayView array) {
+    private static SourceRows of(Dataset dataset, ArrayView array, FieldSpec.@Nullable Window window) {
         boolean inPlace = DeviceFields.mayBeResident(array);
+        boolean isEmpty = array.byteSize() == 0;
+        DiskRows disk = inPlace && !isEmpty ? DiskRows.open(dataset, array.name(), ColumnPart.NONE) : null;
         long[] shape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
-        return new SourceRows(array.name(), array.dtype(), array.rows(), shape) {
+        long stride = window == null ? array.rowByteSize() : array.rowByteSize() / window.length();
+        return new SourceRows(array.name(), disk, array.dtype(), array.rows(), shape) {
             @Override
             ArrayView array() {
                 return array;
             }
 
             @Override
-            DirectBuffer read(long row, Window window) {
+            long position(long row) {
+                return Objects.checkIndex(row, rows()) * stride;
+            }
+
+            @Override
+            long byteSize(long row) {
+                return array.rowByteSize();
+            }
+
+            @Override
+            DirectBuffer readMapped(long row, Window window) {
                 if (inPlace) {
                     array.row(row, window.view);
                     return window.view;
@@ -108,20 +134,30 @@ abstract class SourceRows {
         };
     }
 
-    private static SourceRows of(StringsColumn texts, long atMost) {
-        return new SourceRows(texts.name(), BYTE, texts.rows()) {
+    private static SourceRows of(StringsColumn texts, @Nullable DiskRows disk, long atMost) {
+        return new SourceRows(texts.name(), disk, BYTE, texts.rows()) {
             @Override
             long length(long row) {
+                return byteSize(row);
+            }
+
+            @Override
+            long position(long row) {
+                return texts.position(row);
+            }
+
+            @Override
+            long byteSize(long row) {
                 return Math.min(atMost, texts.byteSize(row));
             }
 
             @Override
-            void copy(long row, MutableDirectBuffer target, int offset) {
+            void copyMapped(long row, MutableDirectBuffer target, int offset) {
                 texts.copy(row, atMost, target, offset);
             }
 
             @Override
-            DirectBuffer read(long row, Window window) {
+            DirectBuffer readMapped(long row, Window window) {
                 texts.utf8(row, atMost, window.view);
                 return window.view;
             }
@@ -133,20 +169,30 @@ abstract class SourceRows {
         };
     }
 
-    private static SourceRows of(BytesColumn files, long atMost) {
-        return new SourceRows(files.name(), BYTE, files.rows()) {
+    private static SourceRows of(BytesColumn files, @Nullable DiskRows disk, long atMost) {
+        return new SourceRows(files.name(), disk, BYTE, files.rows()) {
             @Override
             long length(long row) {
+                return byteSize(row);
+            }
+
+            @Override
+            long position(long row) {
+                return files.position(row);
+            }
+
+            @Override
+            long byteSize(long row) {
                 return Math.min(atMost, files.byteSize(row));
             }
 
             @Override
-            void copy(long row, MutableDirectBuffer target, int offset) {
+            void copyMapped(long row, MutableDirectBuffer target, int offset) {
                 files.copy(row, atMost, target, offset);
             }
 
             @Override
-            DirectBuffer read(long row, Window window) {
+            DirectBuffer readMapped(long row, Window window) {
                 files.row(row, atMost, window.view);
                 return window.view;
             }
@@ -163,7 +209,7 @@ abstract class SourceRows {
      *
      * @param bytes whether a step takes the bytes of rows of any shape
      */
-    private static SourceRows of(RaggedColumn ragged, long atMost, boolean bytes) {
+    private static SourceRows of(RaggedColumn ragged, @Nullable DiskRows disk, long atMost, boolean bytes) {
         if (ragged.dimensions() == 0 && !bytes) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of this column have no dimensions")
                     .with("column", ragged.name())
@@ -172,7 +218,7 @@ abstract class SourceRows {
         long[] inner = LongStream.range(1, ragged.dimensions())
                 .map(i -> ragged.rows() == 0 ? 0 : ragged.dimension(0, (int) i))
                 .toArray();
-        return new SourceRows(ragged.name(), ragged.dtype(), ragged.rows(), inner) {
+        return new SourceRows(ragged.name(), disk, ragged.dtype(), ragged.rows(), inner) {
             @Override
             long length(long row) {
                 requireLikeFirst(ragged, inner, row);
@@ -180,15 +226,25 @@ abstract class SourceRows {
             }
 
             @Override
-            void copy(long row, MutableDirectBuffer target, int offset) {
+            void copyMapped(long row, MutableDirectBuffer target, int offset) {
                 ragged.copy(row, length(row) * itemByteSize(), target, offset);
             }
 
             @Override
-            DirectBuffer read(long row, Window window) {
+            long position(long row) {
+                return ragged.position(row);
+            }
+
+            @Override
+            long byteSize(long row) {
                 long items = ragged.dimensions() == 0 ? 1 : ragged.dimension(row, 0);
                 long length = ragged.byteSize(row);
-                ragged.row(row, items > atMost ? length / items * atMost : length, window.view);
+                return items > atMost ? length / items * atMost : length;
+            }
+
+            @Override
+            DirectBuffer readMapped(long row, Window window) {
+                ragged.row(row, byteSize(row), window.view);
                 return window.view;
             }
 
@@ -249,13 +305,59 @@ abstract class SourceRows {
         return 1;
     }
 
+    /** Returns the position of a row's first byte among the stored bytes. */
+    abstract long position(long row);
+
+    /** Returns how many bytes of a row are taken. */
+    abstract long byteSize(long row);
+
+    /** Returns the file of the rows, which may not be in memory, or null if it is. */
+    final @Nullable DiskRows disk() {
+        return disk;
+    }
+
+    /** Copies rows of one length to consecutive places of a target. */
+    final void copyRows(long[] numbers, int first, int count, MutableDirectBuffer target, int offset) {
+        if (disk == null || !disk.isRead()) {
+            Objects.requireNonNull(array()).copyRows(numbers, first, count, target, offset);
+        } else {
+            disk.read(this, numbers, first, count, target, offset);
+            requireOpen();
+        }
+    }
+
     /** Copies the items of a ragged row that are taken. */
-    void copy(long row, MutableDirectBuffer target, int offset) {
+    final void copy(long row, MutableDirectBuffer target, int offset) {
+        if (disk == null || !disk.isRead()) {
+            copyMapped(row, target, offset);
+        } else {
+            long length = Math.min(byteSize(row), length(row) * itemByteSize);
+            disk.read(this, row, Math.toIntExact(length), target, offset);
+            requireOpen();
+        }
+    }
+
+    /** Returns a row's bytes, or a copy of them in the window or of the thread, until its next call. */
+    final DirectBuffer read(long row, Window window) {
+        if (disk == null || !disk.isRead()) {
+            return readMapped(row, window);
+        }
+        DirectBuffer bytes = disk.read(this, row);
+        requireOpen();
+        return bytes;
+    }
+
+    private void requireOpen() {
+        if (!isOpen()) {
+            throw new IllegalStateException("the dataset was closed while a row was read: array=" + column);
+        }
+    }
+
+    void copyMapped(long row, MutableDirectBuffer target, int offset) {
         throw new IllegalStateException("rows are of one length: array=" + column);
     }
 
-    /** Returns a row's bytes, or a copy of them in the window, until the next call with this window. */
-    abstract DirectBuffer read(long row, Window window);
+    abstract DirectBuffer readMapped(long row, Window window);
 
     /** Returns the mean length of the first rows in bytes. */
     final long meanByteSize() {
@@ -263,16 +365,15 @@ abstract class SourceRows {
         if (array != null) {
             return array.rowByteSize();
         }
-        Window window = new Window();
         return (long) LongStream.range(0, Math.min(64, rows))
-                .map(row -> byteSize(row, window))
+                .map(this::byteSizeIfSound)
                 .average()
                 .orElse(0);
     }
 
-    private long byteSize(long row, Window window) {
+    private long byteSizeIfSound(long row) {
         try {
-            return read(row, window).capacity();
+            return byteSize(row);
         } catch (RuntimeException unfit) { // the batch with this row fails, and names it
             return 0;
         }

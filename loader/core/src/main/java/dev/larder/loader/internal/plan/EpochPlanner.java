@@ -43,13 +43,13 @@ public interface EpochPlanner {
 
         @Override
         public Plan whole(long rows, long epoch) {
-            return SamplePlan.whole(epoch, sampler.order(rows, epoch), batching);
+            return SamplePlan.whole(epoch, () -> sampler.order(rows, epoch), batching);
         }
 
         @Override
         public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
             Rest left = rest == null ? Rest.from(consumed) : rest;
-            return SamplePlan.rest(epoch, sampler.order(rows, epoch), batching, left, length);
+            return SamplePlan.rest(epoch, () -> sampler.order(rows, epoch), batching, left, length);
         }
     }
 
@@ -67,7 +67,7 @@ public interface EpochPlanner {
 
         @Override
         public Plan whole(long rows, long epoch) {
-            return WholeBatchPlan.whole(epoch, sampler.order(rows, epoch), dealing());
+            return WholeBatchPlan.whole(epoch, () -> sampler.order(rows, epoch), dealing());
         }
 
         private WholeBatchPlan.Dealing dealing() {
@@ -76,7 +76,8 @@ public interface EpochPlanner {
 
         @Override
         public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
-            return WholeBatchPlan.rest(epoch, sampler.order(rows, epoch), dealing(), rest, consumed, length);
+            return WholeBatchPlan.rest(
+                    epoch, () -> sampler.order(rows, epoch), dealing(), rest, consumed, length);
         }
     }
 }

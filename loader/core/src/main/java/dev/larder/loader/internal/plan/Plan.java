@@ -2,9 +2,11 @@ package dev.larder.loader.internal.plan;
 
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.internal.slot.Remainder;
 import dev.larder.loader.sample.Shard;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,14 @@ public abstract class Plan implements Remainder {
 
     /** The number of samples that were consumed before it. */
     private final long consumedBefore;
+
+    /** The receipt of those samples; null if it is unknown. */
+    private volatile @Nullable Receipt receiptBefore = Receipt.NONE;
+
+    /** The number of units that {@link #othersTerms} covers. Guarded by this. */
+    private long othersUnits;
+
+    private long othersTerms;
 
     Plan(long epoch, Shard shard, Rest rest, long consumedBefore) {
         this.epoch = epoch;
@@ -40,7 +50,18 @@ public abstract class Plan implements Remainder {
     public abstract long samples();
 
     /** Writes the rows and positions of a batch, and the progress after it, to its slot. */
-    public abstract void fillIndices(HostSlot slot);
+    public final void fill(HostSlot slot) {
+        fillIndices(slot);
+        slot.terms = Receipt.terms(slot.positions, slot.rows, slot.valid);
+    }
+
+    abstract void fillIndices(HostSlot slot);
+
+    /**
+     * Returns the sum of the receipt's terms of each unit's samples, without padding. After {@link #release}, the sampler makes the order
+     * again.
+     */
+    abstract LongUnaryOperator terms();
 
     /** Returns the order, or null after {@link #release}. */
     abstract @Nullable Object order();
@@ -64,6 +85,65 @@ public abstract class Plan implements Remainder {
         return skipped.incrementAndGet();
     }
 
+    /** Returns the receipt of the samples that were consumed before it, from the order. */
+    public final Receipt receiptOfOrder() {
+        LongUnaryOperator terms = terms();
+        long sum = 0;
+        for (long unit = 0; unit < rest.reached(); unit++) {
+            sum += terms.applyAsLong(unit);
+        }
+        for (long n = 0; n < rest.count(rest.reached()); n++) {
+            sum -= terms.applyAsLong(rest.unit(n));
+        }
+        return new Receipt(sum, 0);
+    }
+
+    /** Sets the receipt of the samples that were consumed before it; null if it is unknown. */
+    public final void continueReceipt(@Nullable Receipt before) {
+        receiptBefore = before;
+    }
+
+    @Override
+    public final @Nullable Receipt receipt(BatchSlot batch, boolean inOrder, Receipt start) {
+        Receipt before = receiptBefore;
+        if (before == null) {
+            return null;
+        }
+        Receipt taken = new Receipt(batch.takenTerms, batch.takenSkippedTerms);
+        if (shard.rank() == 0) {
+            taken = taken.plus(before).plus(start);
+        } else if (inOrder) { // one rank counts the samples that were skipped before
+            taken = taken.plus(new Receipt(before.visited() + start.visited(), 0));
+        }
+        return inOrder ? taken.plus(new Receipt(othersTerms(unitsAfter(batch)), 0)) : taken;
+    }
+
+    /** Returns the sum of the receipt's terms of the samples of other ranks in the first units. */
+    private synchronized long othersTerms(long units) {
+        if (shard.world() == 1 || units == othersUnits) {
+            return othersTerms;
+        }
+        if (units < othersUnits) { // for a batch before the last one
+            othersUnits = 0;
+            othersTerms = 0;
+        }
+        LongUnaryOperator terms = terms();
+        int rank = (int) (othersUnits % shard.world());
+        for (; othersUnits < units; othersUnits++) {
+            if (rank != shard.rank()) {
+                othersTerms += terms.applyAsLong(rest.unit(othersUnits));
+            }
+            rank = rank + 1 == shard.world() ? 0 : rank + 1;
+        }
+        return othersTerms;
+    }
+
+    /** Returns the number of units that all ranks have consumed after a batch, if it is delivered in order. */
+    private long unitsAfter(BatchSlot batch) {
+        long turns = Math.multiplyExact(batch.number + 1, unitsOfBatch());
+        return Math.min(rest.count(units()), Math.multiplyExact(turns, (long) shard.world()));
+    }
+
     /** Returns the number of units in a batch of a rank. */
     abstract long unitsOfBatch();
 
@@ -79,8 +159,7 @@ public abstract class Plan implements Remainder {
     public final String progress(BatchSlot batch, boolean inOrder) {
         Rest left;
         if (inOrder) {
-            long turns = Math.multiplyExact(batch.number + 1, unitsOfBatch());
-            left = rest.after(Math.min(rest.count(units()), Math.multiplyExact(turns, (long) shard.world())));
+            left = rest.after(unitsAfter(batch));
         } else {
             RankProgress taken = new RankProgress(
                     rest,

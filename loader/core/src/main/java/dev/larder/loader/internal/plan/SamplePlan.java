@@ -1,13 +1,17 @@
 package dev.larder.loader.internal.plan;
 
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Shard;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Divides samples among ranks one by one, as PyTorch's {@code DistributedSampler} does, and cuts a rank's samples into batches. */
 public final class SamplePlan extends Plan {
+    private final Supplier<SampleOrder> orders;
     private volatile @Nullable SampleOrder order;
     private final int batchSize;
     private final long orderLength;
@@ -16,8 +20,10 @@ public final class SamplePlan extends Plan {
     private final long samples;
     private final long batches;
 
-    private SamplePlan(long epoch, SampleOrder order, Batching batching, Rest rest, long end) {
+    private SamplePlan(
+            long epoch, Supplier<SampleOrder> orders, SampleOrder order, Batching batching, Rest rest, long end) {
         super(epoch, batching.shard(), rest, end - rest.count(end));
+        this.orders = orders;
         this.order = order;
         this.batchSize = batching.size();
         this.orderLength = order.length();
@@ -65,14 +71,15 @@ public final class SamplePlan extends Plan {
         }
     }
 
-    /** Plans an epoch from its beginning. */
-    static SamplePlan whole(long epoch, SampleOrder order, Batching batching) {
-        return new SamplePlan(epoch, order, batching, Rest.from(0), batching.length(order.length()));
+    /** Plans an epoch from its beginning. {@code orders} makes its order, the same each time. */
+    static SamplePlan whole(long epoch, Supplier<SampleOrder> orders, Batching batching) {
+        SampleOrder order = orders.get();
+        return new SamplePlan(epoch, orders, order, batching, Rest.from(0), batching.length(order.length()));
     }
 
     /** Plans the rest of an epoch of {@code length} samples. */
-    static SamplePlan rest(long epoch, SampleOrder order, Batching batching, Rest rest, long length) {
-        return new SamplePlan(epoch, order, batching.resumed(), rest, length);
+    static SamplePlan rest(long epoch, Supplier<SampleOrder> orders, Batching batching, Rest rest, long length) {
+        return new SamplePlan(epoch, orders, orders.get(), batching.resumed(), rest, length);
     }
 
     @Override
@@ -86,7 +93,7 @@ public final class SamplePlan extends Plan {
     }
 
     @Override
-    public void fillIndices(HostSlot slot) {
+    void fillIndices(HostSlot slot) {
         SampleOrder visited = requireOrder(order);
         long first = slot.number * batchSize;
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));
@@ -108,6 +115,13 @@ public final class SamplePlan extends Plan {
     private long consumedAfter(long batch) {
         long turns = Math.min(shard.turns(left), (batch + 1) * batchSize);
         return Math.min(left, Math.multiplyExact(turns, (long) shard.world()));
+    }
+
+    @Override
+    LongUnaryOperator terms() {
+        SampleOrder kept = order;
+        SampleOrder visited = kept == null ? orders.get() : kept;
+        return position -> position < orderLength ? Receipt.term(position, visited.row(position)) : 0;
     }
 
     @Override

@@ -3,12 +3,16 @@ package dev.larder.loader.internal.plan;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.BatchOrder;
 import dev.larder.loader.sample.Shard;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Divides the batches of a {@link dev.larder.loader.sample.BatchSampler} among ranks; every rank has the same number. */
 final class WholeBatchPlan extends Plan {
+    private final Supplier<BatchOrder> orders;
     private volatile @Nullable BatchOrder order;
     private final boolean isPadded;
     private final long orderBatches;
@@ -18,8 +22,16 @@ final class WholeBatchPlan extends Plan {
     private final long samples;
     private final long length;
 
-    private WholeBatchPlan(long epoch, BatchOrder order, Dealing dealing, Rest rest, long end, long consumed) {
+    private WholeBatchPlan(
+            long epoch,
+            Supplier<BatchOrder> orders,
+            BatchOrder order,
+            Dealing dealing,
+            Rest rest,
+            long end,
+            long consumed) {
         super(epoch, dealing.shard(), rest, consumed);
+        this.orders = orders;
         this.order = order;
         this.isPadded = dealing.isPadded();
         this.orderBatches = order.batches();
@@ -37,20 +49,27 @@ final class WholeBatchPlan extends Plan {
      */
     record Dealing(Shard shard, boolean isPadded) {}
 
-    /** Plans an epoch from its beginning. */
-    static WholeBatchPlan whole(long epoch, BatchOrder order, Dealing dealing) {
+    /** Plans an epoch from its beginning. {@code orders} makes its order, the same each time. */
+    static WholeBatchPlan whole(long epoch, Supplier<BatchOrder> orders, Dealing dealing) {
+        BatchOrder order = orders.get();
         long batches = order.batches();
         Shard shard = dealing.shard();
         long end = shard.tail() == Shard.Tail.EXACT ? batches : shard.count(batches) * shard.world();
-        return new WholeBatchPlan(epoch, order, dealing, Rest.from(0), end, 0);
+        return new WholeBatchPlan(epoch, orders, order, dealing, Rest.from(0), end, 0);
     }
 
     /** Plans the rest of an epoch of {@code length} samples; without a {@code rest}, {@code consumed} samples are done. */
     static WholeBatchPlan rest(
-            long epoch, BatchOrder order, Dealing dealing, @Nullable Rest rest, long consumed, long length) {
+            long epoch,
+            Supplier<BatchOrder> orders,
+            Dealing dealing,
+            @Nullable Rest rest,
+            long consumed,
+            long length) {
+        BatchOrder order = orders.get();
         Dealing keeping = new Dealing(SamplePlan.Batching.keepingAll(dealing.shard()), dealing.isPadded());
         Rest left = rest == null ? Rest.from(batchAt(epoch, order, consumed)) : rest;
-        return new WholeBatchPlan(epoch, order, keeping, left, batchAt(epoch, order, length), consumed);
+        return new WholeBatchPlan(epoch, orders, order, keeping, left, batchAt(epoch, order, length), consumed);
     }
 
     /** Returns the batch that begins at a position. */
@@ -106,7 +125,7 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    public void fillIndices(HostSlot slot) {
+    void fillIndices(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
         slot.consumed = consumedAfter(batches, Math.min(left, (slot.number + 1) * shard.world()));
         boolean isOwn = slot.number < shard.count(left);
@@ -139,6 +158,21 @@ final class WholeBatchPlan extends Plan {
             passedOver += batches.size(after.unit(n) % orderBatches);
         }
         return first(batches, reached) - passedOver;
+    }
+
+    @Override
+    LongUnaryOperator terms() {
+        BatchOrder kept = order;
+        BatchOrder batches = kept == null ? orders.get() : kept;
+        return unit -> {
+            long sum = 0;
+            long first = unit < orderBatches ? batches.first(unit) : 0;
+            long after = unit < orderBatches ? batches.first(unit + 1) : 0;
+            for (long position = first; position < after; position++) {
+                sum += Receipt.term(position, batches.row(position));
+            }
+            return sum;
+        };
     }
 
     @Override

@@ -37,6 +37,9 @@ public final class Gather {
     private final long maxSkipped;
     private final LongAdder skipped = new LongAdder();
 
+    /** Null if all rows are in memory. */
+    private @Nullable ReadAhead ahead;
+
     Gather(LoaderSource source, int retries, long maxSkipped) {
         this.source = source;
         this.fields = source.fields().toArray(FieldReader[]::new); // a loop over it makes no iterator
@@ -45,9 +48,37 @@ public final class Gather {
         this.maxSkipped = maxSkipped;
     }
 
+    /** Sets the thread that requests rows from disks. */
+    void readAhead(ReadAhead thread) {
+        ahead = thread;
+    }
+
+    @Nullable
+    ReadAhead readAhead() {
+        return ahead;
+    }
+
+    /** Returns whether rows are read from disks by calls. */
+    boolean reads() {
+        if (ahead != null) {
+            for (FieldReader field : fields) {
+                if (field.reads()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** Runs a task, and reports its end to the ring. */
     void run(GatherTask task, Ring ring) {
-        RingSlot slot = Objects.requireNonNull(task.slot);
+        run(task, ring, Objects.requireNonNull(task.slot));
+        if (ahead != null) {
+            ahead.gathered(task.count);
+        }
+    }
+
+    private void run(GatherTask task, Ring ring, RingSlot slot) {
         Stopwatch stopwatch = task.workspace().stopwatch();
         try {
             if (task.planning) {
@@ -79,7 +110,7 @@ public final class Gather {
     private void plan(RingSlot slot) {
         Plan plan = slot.plan();
         try {
-            plan.fillIndices(slot);
+            plan.fill(slot);
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
@@ -150,9 +181,24 @@ public final class Gather {
                 : field.isTransforming() ? WorkPart.TRANSFORMING : WorkPart.GATHERING;
     }
 
+    /**
+     * Copies some samples of a field. After copies from the mapping of a file that may not be in memory, the call of the kernel does two
+     * things: it reports whether they waited for the disk, so that later rows are read by calls; and without it, the JVM would report a
+     * fault of this mapping only later, when the batch is delivered and another method runs.
+     */
+    private void fill(FieldReader field, RingSlot slot, int first, int count, Workspace workspace) {
+        ReadAhead requesting = field.copiesFromDisk() ? ahead : null;
+        long start = requesting == null ? 0 : System.nanoTime();
+        field.fill(slot, first, count, workspace.scratch(field.field()));
+        if (requesting != null && workspace.hasFaulted()) {
+            field.addWait(System.nanoTime() - start);
+            requesting.wake();
+        }
+    }
+
     private int fillTogether(RingSlot slot, FieldReader field, int first, int count, Workspace workspace) {
         try {
-            field.fill(slot, first, count, workspace.scratch(field.field()));
+            fill(field, slot, first, count, workspace);
             return 0;
         } catch (Throwable e) {
             requireWorthTrying(slot, field, e);
@@ -181,9 +227,12 @@ public final class Gather {
         Backoff backoff = null; // created at the first failure, so that batches without one allocate nothing
         for (int attempt = 0; ; attempt++) {
             try {
-                field.fill(slot, sample, 1, workspace.scratch(field.field()));
+                fill(field, slot, sample, 1, workspace);
                 return null;
             } catch (Throwable e) {
+                if (e instanceof InternalError && field.leaveMappings()) {
+                    continue; // a fault in mapped memory has no reason; a read by a call has one
+                }
                 if (attempt >= retries || slot.ended || Thread.currentThread().isInterrupted()) {
                     return e;
                 }

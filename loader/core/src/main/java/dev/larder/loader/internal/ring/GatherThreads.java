@@ -17,20 +17,33 @@ final class GatherThreads {
 
     private final List<Worker> workers = new ArrayList<>();
 
+    /** The threads to wait for at the end: those of the workers, and the read-ahead thread, if any. */
+    private final List<Thread> threads = new ArrayList<>();
+
     private GatherThreads() {}
 
     static GatherThreads start(
             LoaderSource source, Gather gather, Ring ring, LoaderCounters counters, int count) {
         GatherThreads threads = new GatherThreads();
+        ReadAhead ahead = null;
         try {
+            ahead = ReadAhead.start(source, ring);
+            if (ahead != null) {
+                gather.readAhead(ahead);
+                threads.threads.add(ahead.thread());
+            }
             for (int i = 0; i < count; i++) {
                 Stopwatch stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER);
                 Worker worker = new Worker(gather, ring, new Workspace(source.fields(), stopwatch), i);
                 worker.thread.start();
                 threads.workers.add(worker);
+                threads.threads.add(worker.thread);
             }
         } catch (Throwable e) { // no more threads
             ring.close();
+            if (ahead != null) {
+                ahead.end();
+            }
             throw e;
         }
         return threads;
@@ -40,23 +53,21 @@ final class GatherThreads {
     String join(Duration heldUp, Duration busy) {
         Deadline first = Deadline.after(heldUp);
         Deadline last = Deadline.after(busy);
-        for (Worker worker : workers) {
-            worker.thread.interrupt(); // ends the wait of a sampler
-        }
-        joinUntil(first, worker -> true);
-        joinUntil(last, worker -> worker.thread.getState() == Thread.State.RUNNABLE);
-        return workers.stream()
-                .filter(Worker::isRunningElsewhere)
-                .map(worker -> worker.thread.getName())
+        threads.forEach(Thread::interrupt); // ends the wait of a sampler
+        joinUntil(first, thread -> true);
+        joinUntil(last, thread -> thread.getState() == Thread.State.RUNNABLE);
+        return threads.stream()
+                .filter(GatherThreads::isRunningElsewhere)
+                .map(Thread::getName)
                 .collect(Collectors.joining(","));
     }
 
-    private void joinUntil(Deadline deadline, Predicate<Worker> isWorthWaiting) {
+    private void joinUntil(Deadline deadline, Predicate<Thread> isWorthWaiting) {
         boolean interrupted = false;
-        for (Worker worker : workers) {
-            while (worker.isRunningElsewhere() && !deadline.isOver() && isWorthWaiting.test(worker)) {
+        for (Thread thread : threads) {
+            while (isRunningElsewhere(thread) && !deadline.isOver() && isWorthWaiting.test(thread)) {
                 try {
-                    worker.thread.join(Math.min(deadline.remainingMillis(), LOOK_MS));
+                    thread.join(Math.min(deadline.remainingMillis(), LOOK_MS));
                 } catch (InterruptedException e) {
                     interrupted = true; // and wait on, because the wait is short
                 }
@@ -65,6 +76,10 @@ final class GatherThreads {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static boolean isRunningElsewhere(Thread thread) {
+        return thread.isAlive() && thread != Thread.currentThread();
     }
 
     /** Runs tasks of the ring until it closes. */
@@ -103,10 +118,6 @@ final class GatherThreads {
             }
             LockSupport.park(ring);
             task.workspace().stopwatch().end();
-        }
-
-        private boolean isRunningElsewhere() {
-            return thread.isAlive() && thread != Thread.currentThread();
         }
 
         /** Spins for about the time of parking and waking; returns whether there is work. */

@@ -38,6 +38,9 @@ public final class HostPipeline implements Pipeline {
     private final Ring ring;
     private final GatherThreads threads;
 
+    /** Null if all rows are in memory. */
+    private final @Nullable ReadAhead ahead;
+
     /**
      * How the consumer takes batches.
      *
@@ -56,17 +59,18 @@ public final class HostPipeline implements Pipeline {
         this.source = source;
         this.slots = allocate(source, samples, consumption.slots());
         Gather gather = new Gather(source, settings.retries(), settings.maxSkipped());
-        Ring.Work work = new Ring.Work(
+        RingWork work = new RingWork(
                 taskRows(samples, source.sampleByteSize()),
+                settings.threads() > 0,
                 settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
                 settings.inOrder(),
                 consumption.keeps(),
-                consumption.firstSlot(),
-                consumption.timeout());
+                consumption.firstSlot());
         this.counters = LoaderCounters.open(source.data(), settings, slots.size());
         try {
-            this.ring = new Ring(source, gather, slots, work, counters);
+            this.ring = new Ring(source, gather, slots, work, consumption.timeout(), counters);
             this.threads = GatherThreads.start(source, gather, ring, counters, settings.threads());
+            this.ahead = gather.readAhead();
         } catch (Throwable e) {
             counters.close();
             RingSlot.closeMemory(slots);
@@ -155,7 +159,7 @@ public final class HostPipeline implements Pipeline {
     /** Waits for a thread that may use the order of the ended epoch, but not for one that hangs in a user's sampler. */
     private void awaitNothingPlanned() {
         Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
-        while (ring.isPlanningEnded() && !deadline.isOver()) {
+        while ((ring.isPlanningEnded() || (ahead != null && ahead.isLookingUp())) && !deadline.isOver()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
     }
@@ -163,11 +167,19 @@ public final class HostPipeline implements Pipeline {
     @Override
     public void start(Plan plan) {
         ring.start(plan);
+        wakeReadAhead();
     }
 
     @Override
     public void follow(Plan running, Plan next) {
         ring.follow(running, next);
+        wakeReadAhead();
+    }
+
+    private void wakeReadAhead() {
+        if (ahead != null) {
+            ahead.wake();
+        }
     }
 
     @Override
@@ -198,6 +210,11 @@ public final class HostPipeline implements Pipeline {
         return slots.size();
     }
 
+    /** Returns how long gather threads have waited for disks, in nanoseconds. */
+    public long diskWaitNanos() {
+        return source.diskWaitNanos();
+    }
+
     /** Returns the counts of deliveries. */
     public Ring.Counts counts() {
         return ring.counts();
@@ -218,6 +235,9 @@ public final class HostPipeline implements Pipeline {
     public void abandon() {
         ring.close();
         counters.close();
+        if (ahead != null) {
+            ahead.end();
+        }
     }
 
     @Override
@@ -227,14 +247,14 @@ public final class HostPipeline implements Pipeline {
 
     /** Closes; does not free the memory of slots if a device may still read it. */
     public void close(boolean freesMemory) {
-        ring.close();
+        abandon();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
-        counters.close();
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
                     .with("threads", held)
                     .remedy("take a thread dump to see where the sampler or the transform waits");
         }
+        source.closeFiles();
         if (freesMemory) {
             RingSlot.closeMemory(slots);
         }

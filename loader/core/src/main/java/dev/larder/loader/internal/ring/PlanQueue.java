@@ -30,6 +30,12 @@ final class PlanQueue {
         return following;
     }
 
+    /** Returns the plan of the next batch to begin; null if there is none. */
+    @Nullable
+    Plan filling() {
+        return unbegunOfFilling() > 0 || following == null ? filling : following;
+    }
+
     /** Returns the number of the next batch to begin. */
     long nextBatch() {
         return nextBatch;

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Gather threads park if there is no slot to fill, and are woken when slots become free.
  *   <li>The consumer runs tasks of the batch that it waits for, spins for some microseconds for the rest, then parks. So a ring
  *       without gather threads works, and the first batch does not wait for a thread to wake up. The consumer leaves the user's own
- *       transforms and samplers to the gather threads, if there are any, because one that hangs would make its time limit useless.
+ *       transforms and samplers, and reads of disks, to the gather threads, if there are any, because one that hangs would make its time
+ *       limit useless.
  * </ul>
  *
  * <p>An epoch that ends early does not wait for threads that still fill its slots: these slots are marked as abandoned, and become free
@@ -42,10 +43,11 @@ public final class Ring implements DeliveredBatch.Lender {
     private final Gather gather;
     private final GatherTask consumerTask;
     private final Stopwatch stopwatch;
+    private final Duration timeout;
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
-    private final Work work;
+    private final RingWork work;
 
     /** Free slots; the one used last is first, because caches still hold it. */
     private final ArrayDeque<RingSlot> free;
@@ -78,13 +80,20 @@ public final class Ring implements DeliveredBatch.Lender {
     private long startNanos;
     private long lastNanos;
 
-    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, Work work, LoaderCounters counters) {
+    Ring(
+            LoaderSource source,
+            Gather gather,
+            List<RingSlot> slots,
+            RingWork work,
+            Duration timeout,
+            LoaderCounters counters) {
         this.source = source;
         this.gather = gather;
         this.stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_CONSUMER);
         this.consumerTask = new GatherTask(
                 new Workspace(source.fields(), counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER)));
-        this.timeoutNanos = Deadline.nanos(work.timeout());
+        this.timeout = timeout;
+        this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
         this.work = work;
         this.taskRows = work.taskRows();
@@ -94,24 +103,6 @@ public final class Ring implements DeliveredBatch.Lender {
         this.idle = new ArrayDeque<>();
         this.deliveries = new Deliveries(this, depth, Deliveries.REST);
     }
-
-    /**
-     * The settings of the work.
-     *
-     * @param taskRows the rows of a task
-     * @param consumerHelps whether the consumer runs tasks
-     * @param inOrder whether the consumer gets batches in order
-     * @param keepsBatches whether all batches are kept
-     * @param firstSlot returns the slot of the first batch of an epoch, and later batches follow in turn; null if any slot will do
-     * @param timeout the time limit of the consumer for a batch
-     */
-    record Work(
-            int taskRows,
-            boolean consumerHelps,
-            boolean inOrder,
-            boolean keepsBatches,
-            @Nullable IntSupplier firstSlot,
-            Duration timeout) {}
 
     // ---- for epochs
 
@@ -302,12 +293,13 @@ public final class Ring implements DeliveredBatch.Lender {
         requireRunning(wanted);
         consumerTask.clear();
         RingSlot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
+        boolean helps = work.consumerHelps() && !(work.hasThreads() && gather.reads());
         awaited = head;
         if (head == null) {
-            if (work.consumerHelps()) {
+            if (helps) {
                 claimPlanning(consumerTask);
             }
-        } else if (head.hasUnclaimedRows() && work.consumerHelps()) {
+        } else if (head.hasUnclaimedRows() && helps) {
             consumerTask.gather(head, taskRows);
         } else if (head.ready) {
             line.remove(head); // usually the first
@@ -341,9 +333,7 @@ public final class Ring implements DeliveredBatch.Lender {
     private DeliveredBatch deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
         stopwatch.taken(slot.size, slot.filledBytes());
-        if (!work.inOrder()) {
-            taken.note(slot, slots, line);
-        }
+        taken.note(slot, work.inOrder() ? List.of() : slots, line);
         return deliveries.open(slot, work.keepsBatches());
     }
 
@@ -367,7 +357,7 @@ public final class Ring implements DeliveredBatch.Lender {
         boolean areAllOpen = areAllOpen();
         long left = OpenBatches.limitNanos(areAllOpen, timeoutNanos) - (System.nanoTime() - start);
         if (left <= 0) {
-            String check = "check the sampler, the transforms and the machine's load";
+            String check = source.whatToCheck();
             throw OpenBatches.late(
                     areAllOpen, (code, what) -> waiting(code, what, wanted, start), "prefetch(…)", check);
         }
@@ -385,8 +375,7 @@ public final class Ring implements DeliveredBatch.Lender {
         PipelineStage stage =
                 head == null ? PipelineStage.SLOT : head.planned ? PipelineStage.GATHER : PipelineStage.PLAN;
         int ready = (int) line.stream().filter(slot -> slot.ready).count();
-        return source.failure(code, what)
-                .with("stage", stage)
+        return source.describeReads(source.failure(code, what).with("stage", stage))
                 .with("epoch", wanted.epoch())
                 .with("batch", head == null ? plans.nextBatch() : head.number)
                 .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
@@ -406,7 +395,7 @@ public final class Ring implements DeliveredBatch.Lender {
         try (Fence fence = lastUse[0]) {
             if (beginRelease(delivery)) {
                 try {
-                    fence.await(work.timeout());
+                    fence.await(timeout);
                 } finally {
                     release(delivery); // also if the wait failed, because no other thread returns the slot
                 }
@@ -445,7 +434,12 @@ public final class Ring implements DeliveredBatch.Lender {
         return slot != null;
     }
 
-    // ---- for gather threads
+    // ---- for gather threads and the read-ahead thread
+
+    /** Finds the next sample that a gather thread will claim. */
+    synchronized void locate(NextSample place) {
+        place.find(plans, slots);
+    }
 
     /** Claims rows to gather or a batch to plan; if there are none, the thread counts as idle until it is woken. */
     synchronized boolean claim(GatherTask task, GatherThreads.Worker thread) {

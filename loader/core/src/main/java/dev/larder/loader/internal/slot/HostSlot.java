@@ -3,6 +3,7 @@ package dev.larder.loader.internal.slot;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -34,6 +35,12 @@ public class HostSlot extends BatchSlot implements SlotPart {
 
     public int badCount;
 
+    /** The sum of the receipt's terms of its valid samples, skipped ones included. */
+    public long terms;
+
+    /** The sum of the receipt's terms of its valid samples that were skipped. */
+    public long skippedTerms;
+
     /** Set by the ring after the batch has failed or its epoch has ended, to stop all work for it. */
     public volatile boolean ended;
 
@@ -55,6 +62,11 @@ public class HostSlot extends BatchSlot implements SlotPart {
             closeMemory();
             throw e;
         }
+    }
+
+    /** Returns a slot for the rows of a batch only. */
+    public static HostSlot withoutMemory(int fields) {
+        return new HostSlot(List.of(), fields, 0, HostMemory::allocate);
     }
 
     /** Frees the memory in the opposite order of allocation. No thread may use it any more. */
@@ -124,6 +136,8 @@ public class HostSlot extends BatchSlot implements SlotPart {
                 keptValid += i < valid ? 1 : 0;
                 rows[kept] = rows[i];
                 positions[kept++] = positions[i];
+            } else if (i < valid) {
+                skippedTerms += Receipt.term(positions[i], rows[i]);
             }
         }
         Arrays.fill(bad, 0, size, false);

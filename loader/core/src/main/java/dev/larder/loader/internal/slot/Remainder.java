@@ -1,5 +1,7 @@
 package dev.larder.loader.internal.slot;
 
+import org.jspecify.annotations.Nullable;
+
 /** Computes the rest of an epoch after one of its batches, for states. */
 public interface Remainder {
     /**
@@ -10,4 +12,13 @@ public interface Remainder {
 
     /** Returns details that the number does not contain; empty if it is enough. */
     String progress(BatchSlot batch, boolean inOrder);
+
+    /**
+     * Returns the receipt of the consumed samples, or null if that of the samples before a resume is unknown. If batches come in any order,
+     * it has those of this rank; rank 0 adds {@code start} and those before a resume.
+     *
+     * @param start the receipt of no samples
+     */
+    @Nullable
+    Receipt receipt(BatchSlot batch, boolean inOrder, Receipt start);
 }

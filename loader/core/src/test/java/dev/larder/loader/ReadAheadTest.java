@@ -1,0 +1,176 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.transform.Transform;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.Order;
+import dev.larder.testing.FixtureArray;
+import dev.larder.testing.StoreFixture;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rows of stores on a disk, which are read by calls until they are known to be in memory. */
+@Timeout(300)
+class ReadAheadTest {
+    private static final int ROWS = 700;
+
+    private final StoreFixture disk = StoreFixture.createOnDisk();
+    private final StoreFixture memory = StoreFixture.create();
+
+    @AfterEach
+    void close() {
+        disk.close();
+        memory.close();
+    }
+
+    private static long checksum(StoreFixture store, Function<Dataset, LoaderBuilder> loader) {
+        try (Larder larder = Larder.connect(store.store());
+                Dataset dataset = larder.dataset("d");
+                Loader loading = loader.apply(dataset).build()) {
+            return Shelf.checksum(loading.epoch(1)) * 31 + Shelf.checksum(loading.epoch(2));
+        }
+    }
+
+    private void assertSameBatches(Map<String, FixtureArray> arrays, Function<Dataset, LoaderBuilder> loader) {
+        disk.publish("d", arrays);
+        memory.publish("d", arrays);
+
+        assertThat(checksum(disk, loader)).isEqualTo(checksum(memory, loader));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"|u1,1", "<i2,3", ">f4,7", "<f8,98", "<c16,256", "|S5,1001", "|u1,9000"})
+    void rowsOfEveryLengthAreThoseOfMemory(String dtype, int items) {
+        int bytes = Dtype.parse(dtype).itemSize();
+        byte[] noise = Shelf.noiseBytes(ROWS * items * bytes);
+        FixtureArray rows = FixtureArray.of(dtype, Order.C, noise, ROWS, items);
+
+        assertSameBatches(
+                Map.of("rows", rows, "labels", Shelf.labels(ROWS)),
+                dataset -> Loader.over(dataset).shuffle(3).batch(16));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void anyNumberOfThreadsReadsTheSame(int threads) {
+        assertSameBatches(
+                Map.of("rows", Shelf.noise(ROWS, 3000)),
+                dataset -> Loader.over(dataset).shuffle(3).batch(40).threads(threads));
+    }
+
+    @Test
+    void windowsStepsAndBatchesOfAnySizeAreThoseOfMemory() {
+        Map<String, FixtureArray> arrays = Map.of(
+                "rows", Shelf.noise(ROWS, 50), "fortran", FixtureArray.of("|u1", Order.F, Shelf.noiseBytes(ROWS * 4), ROWS, 4));
+
+        assertSameBatches(arrays, dataset -> Loader.over(dataset)
+                .fields(
+                        Field.window("rows", 5).stride(2), Field.window("fortran", 2).stride(2))
+                .shuffle(3)
+                .batch(9));
+        assertSameBatches(arrays, dataset -> Loader.over(dataset)
+                .fields(
+                        Field.rows("rows").transform(new Transform().toFloat()),
+                        Field.rows("rows").as("made").map(Dtype.parse("|u1"), new long[] {50}, (row, result) ->
+                                row.getBytes(0, result, 0, 50)))
+                .batches(BatchSampler.of(Sampler.random(5), 13, false)));
+    }
+
+    @Test
+    void columnsAreThoseOfMemory() {
+        assertSameBatches(Scenes.arrays(Scenes.SCENES), dataset -> Loader.over(dataset)
+                .fields(
+                        Field.padded("words"),
+                        Field.packed("boxes").truncate(2),
+                        Field.texts("question").truncate(9),
+                        Field.texts("scene"),
+                        Field.rows("feat").at("feat_row"))
+                .shuffle(3)
+                .batch(7));
+    }
+
+    @Test
+    void rowsInMemoryAreSoonCopiedFromTheMapping() {
+        disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d");
+                Loader loader = Loader.over(dataset).shuffle(3).batch(50).build()) {
+            await().atMost(Duration.ofMinutes(2)).until(() -> {
+                long before = bytesReadByCalls();
+                loader.epoch(0).forEach(batch -> {});
+                return bytesReadByCalls() - before < 4000 * 4096 / 2;
+            });
+        }
+    }
+
+    private static long bytesReadByCalls() throws IOException {
+        String first = Files.readAllLines(Path.of("/proc/self/io")).get(0);
+        return Long.parseLong(first.substring("rchar: ".length()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 20})
+    void aFileThatHasBecomeShorterIsNamedWithItsRow(int epochsBefore) throws IOException {
+        long version = disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 4096)));
+        Path file = disk.layout().version("d", version).resolve("rows.npy");
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d");
+                Loader loader = Loader.over(dataset).batch(50).build()) {
+            for (int epoch = 0; epoch < epochsBefore; epoch++) { // then rows are copied from the mapping
+                loader.epoch(epoch).forEach(batch -> {});
+            }
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(channel.size() - 100 * 4096);
+            }
+
+            assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CHECKSUM))
+                    .hasMessageStartingWith("cannot gather rows: dataset=d version=1 stage=gather")
+                    .hasMessageContaining("cause=row not read: file=" + file + " row=60")
+                    .hasMessageContaining("array=rows sample=60");
+        }
+    }
+
+    @Test
+    void noThreadAndNoFileIsLeft() {
+        disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            Loader loader = Loader.over(dataset).batch(5).build();
+            loader.epoch(0).iterator().next();
+            assertThat(readAheadThreads()).isOne();
+
+            loader.close();
+
+            assertThat(readAheadThreads()).isZero();
+        }
+    }
+
+    private static long readAheadThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("larder-read-ahead"))
+                .count();
+    }
+}

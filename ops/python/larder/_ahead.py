@@ -1,0 +1,287 @@
+"""Rows that are not in memory. A loader has their order, so it reads them ahead."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import mmap
+import os
+import random
+import threading
+import time
+import weakref
+
+import numpy as np
+
+from ._errors import LarderError, _message
+
+_IN_MEMORY = "tmpfs", "ramfs", "devtmpfs", "hugetlbfs"
+_FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 512, 64 << 20, 8
+_READ_ROWS, _READS_PER_WINDOW = 64, 4
+_ADVICE_BYTES = 128 << 10  # the kernel reads no more than the read-ahead of the device for one piece of advice; that is 128 KiB by default
+_PROBES = 16
+_SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that cannot report it
+_SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
+_WINDOW_CHECKS_S = 1.0
+_CHANGED = 8  # the code of contents that differ
+_NO_LIMIT = 1 << 60  # version 1 of control groups writes no limit as a huge number
+_seek, _now = os.lseek, time.perf_counter  # for each gather from memory, where a look-up counts
+_draws = random.Random()  # the program's own random numbers stay as they are
+
+
+def _file_rows(array, name):
+    """Return the rows of an array in its file, or None if they are always in memory, or only the mapping can gather them."""
+    if array.nbytes == 0 or not array.flags.c_contiguous:
+        return None
+    segment = array._mmap
+    try:
+        if _is_in_memory(os.stat(segment.path).st_dev):
+            return None
+        descriptor = os.open(segment.path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # a name that has left the store, too many open files
+        return None
+    rows = _FileRows(descriptor, segment, array, name)
+    segment.version._require_same_source(segment.file, os.fstat(descriptor))
+    return rows
+
+
+@functools.lru_cache(maxsize=None)
+def _is_in_memory(device):
+    """Return whether a file system has no disk."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    for line in _lines("/proc/self/mountinfo"):
+        mount, _, kind = line.partition(" - ")
+        if mount.split(" ")[2] == number:
+            return kind.split(" ")[0] in _IN_MEMORY
+    return False
+
+
+class _FileRows:
+    """The rows of an array in a file that may be on a disk. Reads raise errors if the mapping would end the process with SIGBUS."""
+
+    def __init__(self, descriptor, segment, array, name):
+        self.descriptor = descriptor
+        weakref.finalize(self, os.close, descriptor).atexit = False
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)  # a read of a missing row then reads this row only
+        self.file, self._dataset, self._array = segment.path, segment.version.name, name
+        self._start, self.row_bytes = array.offset, array.nbytes // len(array)
+        self.end = self._start + array.nbytes
+        self.waited = 0.0  # seconds that gathers have waited for the disk
+
+    def is_cached(self, row):
+        """Return whether the start of a row is in memory. Reads it if the kernel cannot report that."""
+        offset = self._start + row * self.row_bytes
+        try:
+            os.preadv(self.descriptor, [bytearray(1)], offset, os.RWF_NOWAIT)
+            return True
+        except BlockingIOError:
+            return False
+        except (OSError, AttributeError) as e:  # a C library without the flag
+            if getattr(e, "errno", errno.EOPNOTSUPP) not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                return False
+        began = time.perf_counter()
+        try:
+            os.pread(self.descriptor, 1, offset)
+        except OSError:
+            return False  # the gather of this row raises it
+        return time.perf_counter() - began < _SLOWEST_FROM_MEMORY
+
+    def shorter(self):
+        """Return the error for a file that has become shorter."""
+        return self._unread(max(0, os.fstat(self.descriptor).st_size - self._start) // self.row_bytes)
+
+    def advise(self, rows):
+        """Have the kernel read rows ahead. Neighbours are read together."""
+        starts = np.sort(rows).astype(np.int64) * self.row_bytes + self._start
+        page = mmap.PAGESIZE
+        firsts, ends = starts // page, -(-(starts + self.row_bytes) // page)
+        apart = np.flatnonzero(firsts[1:] > ends[:-1])
+        begins = (firsts[np.concatenate(([0], apart + 1))] * page).tolist()
+        stops = (ends[np.concatenate((apart, [-1]))] * page).tolist()
+        advise, descriptor, willneed = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED
+        with contextlib.suppress(OSError):  # it is only advice
+            for begin, stop in zip(begins, stops):
+                for piece in range(begin, stop, _ADVICE_BYTES):
+                    advise(descriptor, piece, min(_ADVICE_BYTES, stop - piece), willneed)
+
+    def read(self, rows, target):
+        """Read rows into a memoryview of bytes, one after another."""
+        length, start = self.row_bytes, self._start
+        if int(rows[-1]) - int(rows[0]) == len(rows) - 1 and (rows[1:] > rows[:-1]).all():  # they are adjacent
+            self._fill(int(rows[0]) * length + start, target)
+            return
+        read, descriptor, at = os.preadv, self.descriptor, 0
+        for row in rows.tolist():
+            part = target[at:at + length]
+            at += length
+            try:
+                found = read(descriptor, (part,), row * length + start)
+            except OSError as e:
+                raise self._unread(row, e) from e
+            if found != length:
+                self._fill(row * length + start + found, part[found:])
+
+    def _fill(self, offset, target):
+        while len(target):
+            row = (offset - self._start) // self.row_bytes
+            try:
+                found = os.preadv(self.descriptor, (target,), offset)
+            except OSError as e:
+                raise self._unread(row, e) from e
+            if found == 0:
+                raise self._unread(row)
+            offset, target = offset + found, target[found:]
+
+    def _unread(self, row, error=None):
+        place = {"file": self.file, "row": row, "dataset": self._dataset, "array": self._array}
+        if error is not None:
+            return LarderError(_message("row not read", "check the disk, its kernel log (dmesg) for instance, or load the data from another one", **place,
+                                        error=error))
+        failure = LarderError(_message("row not read", "the file has become shorter: restore it, or load it as it is now: "
+                                       f"larder reload {self._dataset}", **place, bytes=os.fstat(self.descriptor).st_size, loadedBytes=self.end))
+        failure.code = _CHANGED
+        return failure
+
+
+class _ReadAhead:
+    """Gathers the rows of one array in an epoch.
+
+    If a few rows of the epoch, drawn at random, are all in memory, the mapping gathers, as with any array. If not, and after a gather that took
+    long, rows are read from the file, and the kernel is advised to read those of the next batches: a window of rows,
+    which grows while gathers wait for the disk. Its limit is a part of the memory that the control group has left.
+    """
+
+    def __init__(self, source, file, plan, batch_size, together, windows):
+        self._source, self._file, self._plan = source, file, plan
+        self._descriptor, self._end = file.descriptor, file.end
+        self._together, self._group_rows, self._windows = together, together * batch_size, windows
+        self._is_cached, self._lock = None, threading.Lock()
+        self._slow = _SLOW_GATHER_S + self._group_rows * file.row_bytes / _SLOW_BYTES_PER_S
+        self._advised = 0  # position in the epoch
+        self._reading = {}  # the start of the read of each thread
+        self._most_rows, self._window, self._checked = 0, _FIRST_WINDOW_ROWS, -_WINDOW_CHECKS_S
+
+    def gather(self, rows, out, first):
+        """Copy rows into an array of their shape. `first` is the position of the first one in the epoch."""
+        if not self._is_cached and (self._is_cached is False or not self._look(0)):
+            self._read(rows, out, first)
+            return
+        if _seek(self._descriptor, 0, os.SEEK_END) < self._end:  # a gather from the mapping would end the process
+            raise self._file.shorter()
+        began = _now()
+        self._source.gather(rows, out)
+        seconds = _now() - began
+        if seconds > self._slow and not self._look(first + len(out)):
+            self._add_wait(seconds)
+
+    def may_wait(self):
+        """Return whether a gather may wait for a disk."""
+        return not self._is_cached
+
+    def reading(self):
+        """Return the start of the read that takes longest, and its file, or None."""
+        began = min(self._reading.copy().values(), default=None)
+        return began and (began, self._file.file)
+
+    def _look(self, position):
+        """Look for rows that are not in memory. If there are some, begin to read ahead at a position. Return whether there are none."""
+        with self._lock:
+            if self._is_cached is not False:
+                self._advised = position
+                self._is_cached = all(map(self._file.is_cached, self._drawn()))
+            return self._is_cached
+
+    def _drawn(self):
+        for _ in range(_PROBES):
+            rows, count, _ = self._plan.rows(_draws.randrange(self._plan.batches))
+            if count:
+                yield int(_row_numbers(rows)[_draws.randrange(count)])
+
+    def _read(self, rows, out, first):
+        """Read rows in blocks. Before each block the kernel gets advice on a further one, a window ahead."""
+        began, worked = time.perf_counter(), time.thread_time()
+        self._fit(began)
+        numbers, target = _row_numbers(rows), memoryview(out.reshape(-1).view(np.uint8))
+        block, length, thread = max(1, min(_READ_ROWS, self._window // _READS_PER_WINDOW)), self._file.row_bytes, threading.get_ident()
+        try:
+            for at in range(0, len(numbers), block):
+                some = numbers[at:at + block]
+                self._reading[thread] = time.monotonic()
+                self._advise(first + at + len(some) + self._window)
+                self._file.read(some, target[at * length:(at + len(some)) * length])
+        finally:
+            self._reading.pop(thread, None)
+        seconds = time.perf_counter() - began
+        waited = max(0.0, seconds - (time.thread_time() - worked))
+        self._add_wait(waited)
+        if waited > seconds / 4:
+            self._window = max(1, min(self._most_rows, 2 * self._window))
+
+    def _add_wait(self, seconds):
+        with self._lock:
+            self._file.waited += seconds
+
+    def _fit(self, now):
+        """Fit the window to the limit of memory, which may change."""
+        if now - self._checked < _WINDOW_CHECKS_S:
+            return
+        self._checked, page = now, mmap.PAGESIZE
+        cached_bytes = -(-self._file.row_bytes // page) * page + page  # most rows begin within a page
+        free = min(_MOST_WINDOW_BYTES, _free_bytes() // _WINDOWS_PER_LIMIT)
+        self._most_rows = max(1, free // self._windows // cached_bytes)
+        self._window = min(self._most_rows, self._window)
+
+    def _advise(self, end):
+        """Advise the kernel to read the rows up to a position."""
+        with self._lock:
+            at, self._advised = self._advised, max(self._advised, min(end, self._plan.samples))
+            end = self._advised
+        while at < end:
+            group, skipped = divmod(at, self._group_rows)
+            rows = _row_numbers(self._plan.rows(group * self._together, self._together)[0])[skipped:skipped + end - at]
+            self._file.advise(rows)
+            at += len(rows)
+
+
+def _row_numbers(rows):
+    """Return the rows of a plan as an array."""
+    return np.arange(rows.start, rows.stop, rows.step) if type(rows) is slice else rows
+
+
+def _free_bytes(root="/"):
+    """Return the bytes that this process's control group, and each group above it, can still be charged. Pages of files count as free."""
+    least = _NO_LIMIT
+    for line in _lines(os.path.join(root, "proc/self/cgroup")):
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = os.path.join(root, "sys/fs/cgroup/memory" if controllers else "sys/fs/cgroup")
+        folder = os.path.normpath(top + group)
+        if not os.path.isdir(folder):  # a container often has its own group at the top
+            folder = top
+        while folder.startswith(top):
+            least = min(least, _group_free(folder, bool(controllers)))
+            folder = os.path.dirname(folder)
+    return least
+
+
+def _group_free(folder, is_version_1):
+    limit, used = ("memory.limit_in_bytes", "memory.usage_in_bytes") if is_version_1 else ("memory.max", "memory.current")
+    limit, used = (next(map(int, filter(str.isdecimal, _lines(os.path.join(folder, file)))), None) for file in (limit, used))
+    if limit is None or used is None:
+        return _NO_LIMIT
+    counts = dict(line.partition(" ")[::2] for line in _lines(os.path.join(folder, "memory.stat")))
+    limit = min(limit, int(counts.get("hierarchical_memory_limit", limit)))
+    total = "total_" if is_version_1 else ""
+    return max(0, limit - used + sum(int(counts.get(total + kind, 0)) for kind in ("inactive_file", "active_file")))
+
+
+def _lines(path):
+    """Return the lines of a file of the kernel, or none if it cannot be read."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
