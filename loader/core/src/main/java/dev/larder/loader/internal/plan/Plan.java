@@ -55,7 +55,8 @@ public abstract class Plan implements Remainder {
         slot.terms = Receipt.terms(slot.positions, slot.rows, slot.valid);
     }
 
-    abstract void fillIndices(HostSlot slot);
+    /** Writes the rows and positions of a batch, and the progress after it, without a receipt. */
+    public abstract void fillIndices(HostSlot slot);
 
     /**
      * Returns the sum of the receipt's terms of each unit's samples, without padding. After {@link #release}, the sampler makes the order

@@ -125,7 +125,7 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    void fillIndices(HostSlot slot) {
+    public void fillIndices(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
         slot.consumed = consumedAfter(batches, Math.min(left, (slot.number + 1) * shard.world()));
         boolean isOwn = slot.number < shard.count(left);
