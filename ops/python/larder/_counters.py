@@ -20,7 +20,7 @@ _TAKEN, _TAKEN_OFFSET = struct.Struct("<3q"), _HEADER_LENGTH + 96  # batches, sa
 _CONSUMER, _GATHERER = 1, 3
 _STARTING, _PLANNING, _READING, _GATHERING, _USER_CODE, _DECODING, _TRANSFORMING, _WAITING, _WAITING_FOR_CONSUMER = range(9)
 _MOST_NAMES = 20
-_now = time.monotonic_ns
+_monotonic = time.monotonic_ns
 
 
 class _Row:
@@ -40,7 +40,7 @@ class _Row:
 
     def begin(self, part):
         """End the present part, if any, and begin another."""
-        now, longs, at, present = _now(), self._longs, self._at, self._part
+        now, longs, at, present = _monotonic(), self._longs, self._at, self._part
         if present is not None:
             longs[at] = self._role
             longs[at + _TIMES + present] += now - self._since
@@ -55,7 +55,7 @@ class _Row:
             longs, at = self._longs, self._at
             self._part = None
             longs[at] = self._role
-            longs[at + _TIMES + present] += _now() - self._since
+            longs[at + _TIMES + present] += _monotonic() - self._since
 
 
 class _Counters:
@@ -72,7 +72,7 @@ class _Counters:
             memory = self._created(os.path.join(dataset.store, "loaders"), length)
         except OSError:
             memory = bytearray(length)
-        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), _now(), _PYTHON, threads, slots, batch_size,
+        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), _monotonic(), _PYTHON, threads, slots, batch_size,
                               len(os.sched_getaffinity(0)))
         memory[:len(header)] = header
         name = dataset.name.encode("utf-8", "replace")[:_FEED - _DATASET]

@@ -23,7 +23,7 @@ public final class Stopwatch {
     private @Nullable WorkPart present;
     private long since;
 
-    /** Whether the consumer has taken no batch since the start of its epoch; false if the epoch was filled during the one before. */
+    /** True until the consumer takes the first batch of its epoch; always false if the epoch was filled during the one before. */
     private boolean isStarting;
 
     private long batches;
