@@ -4,6 +4,8 @@
 """
 
 import contextlib
+import errno
+import fcntl
 import gc
 import glob
 import itertools
@@ -12,6 +14,7 @@ import os
 import pickle
 import random
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -33,6 +36,99 @@ HAS_GOLDEN = os.path.isdir(GOLDEN)
 def lines(name):
     with open(os.path.join(GOLDEN, name), encoding="utf-8") as file:
         return file.read().splitlines()
+
+
+class CountersTest(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = os.path.join(self.store, "loaders")
+        os.mkdir(self.folder)
+        self.publish("d", {"x": np.arange(4000, dtype="<i4").reshape(1000, 4)})
+
+    def loader(self, **settings):
+        return larder.Loader("d", **{"batch_size": 10, "shuffle": 1, "threads": 2, **settings})
+
+    def files(self):
+        return [os.path.join(self.folder, name) for name in os.listdir(self.folder)]
+
+    def longs(self):
+        path, = self.files()
+        with open(path, "rb") as file:
+            return np.frombuffer(file.read(), "<i8")
+
+    def is_locked(self, path):
+        with open(path) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+
+    def test_a_locked_file_has_the_counters_of_a_loader_and_goes_with_it(self):
+        loader = self.loader(transform=lambda batch: batch)
+
+        list(loader)
+
+        path, = self.files()
+        with open(path, "rb") as file:
+            header = file.read(1024)
+        self.assertEqual(header[:8], b"LARDERLD")
+        self.assertEqual(struct.unpack_from("<2iq", header, 8), (1, 6, os.getpid()))
+        self.assertEqual(struct.unpack_from("<4i", header, 40), (2, 2, 4, 10))
+        self.assertEqual(header[128:640].rstrip(b"\0"), b"d")
+        rows = self.longs()[128:128 + 6 * 16].reshape(6, 16)
+        self.assertEqual(rows[0, 12:15].tolist(), [100, 1000, 16000])
+        self.assertEqual(sorted(rows[:, 0] & 0xffffffff), [1, 3, 3, 3, 3, 3])
+        self.assertGreater(rows[0, 3], 0)  # starting
+        self.assertGreater(rows[1:, 6].sum(), 0)  # gathering
+        self.assertGreater(rows[1:, 7].sum(), 0)  # user code
+        self.assertTrue(self.is_locked(path))
+        del loader
+        gc.collect()
+        self.assertEqual(self.files(), [])
+
+    def test_a_function_that_runs_is_seen_before_its_end(self):
+        entered, go = threading.Event(), threading.Event()
+
+        def transform(batch):
+            entered.set()
+            go.wait()
+            return batch
+
+        loader = self.loader(transform=transform)
+        batches = iter(loader)
+        entered.wait()
+        self.assertIn(5, (self.longs()[128:128 + 6 * 16:16] >> 32).tolist())  # the part of user code
+        go.set()
+        list(batches)
+
+    def test_a_loader_works_as_before_without_a_folder_or_room(self):
+        with mock.patch.object(os, "posix_fallocate", side_effect=OSError(errno.ENOSPC, "full")):
+            self.assertEqual(len(list(self.loader())), 100)
+        self.assertEqual(self.files(), [])
+        os.rmdir(self.folder)
+        self.assertEqual(len(list(self.loader())), 100)
+
+    def test_sixty_five_loaders_have_a_file_each(self):
+        loaders = [self.loader(threads=1) for _ in range(65)]
+        for loader in loaders:
+            next(iter(loader))
+        self.assertEqual(len(self.files()), 65)
+        self.assertTrue(all(map(self.is_locked, self.files())))
+
+    def test_a_forked_child_leaves_the_file_to_its_parent(self):
+        program = ("import os, signal, sys, larder\nloader = larder.Loader('d', batch_size=10, threads=1)\nlist(loader)\n"
+                   "if os.fork() == 0:\n    sys.stdin.read()\n    os._exit(0)\nprint('forked', flush=True)\nsignal.pause()")
+        parent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        parent.stdout.readline()
+        path, = self.files()
+        self.assertTrue(self.is_locked(path))
+        parent.kill()
+        parent.wait()
+        self.assertFalse(self.is_locked(path))
+        parent.stdin.close()
+        parent.stdout.close()
 
 
 class ShardTest(StoreCase):

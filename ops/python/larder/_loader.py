@@ -19,6 +19,7 @@ import numpy as np
 
 from ._ahead import _file_rows, _ReadAhead
 from ._batches import Batch
+from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
 from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _shuffled
@@ -105,6 +106,7 @@ class Loader:
         self._seed = self._shuffle or 0
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
+        self._counters: _Counters | None = None
         self.set_epoch(0)
 
     @property
@@ -244,6 +246,14 @@ class Loader:
 
     def _begin(self, epoch, start=0, length=None):
         self._end()
+        counters = self._counted()
+        counters.consumer.begin(_STARTING)
+        try:
+            return self._begun_epoch(epoch, start, length)
+        finally:
+            counters.consumer.end()
+
+    def _begun_epoch(self, epoch, start, length):
         reached, before, batch = self._reached
         is_same = reached == epoch and before.wanted == (start, length) and batch < 0
         if batch + 1 == before.batches and not is_same:
@@ -256,6 +266,13 @@ class Loader:
         self._running = weakref.ref(running)  # ends its threads if the loop drops it
         self._lay_ahead(epoch + 1)
         return running
+
+    def _counted(self):
+        """Return the counters of this process, which a forked child makes for itself."""
+        if self._counters is None or self._counters.pid != os.getpid():
+            row_bytes = sum(source.row_bytes for source in self._sources)
+            self._counters = _Counters(self._dataset, self._threads, self._prefetch, self._batch_size, row_bytes)
+        return self._counters
 
     def _end(self):
         running = self._running()
@@ -435,14 +452,24 @@ class _Gatherer:
         self._parts = [(gather, source.name, source.shape, source.dtype, offset)
                        for gather, source, offset in zip(gathers, loader._sources, self._pool.offsets)]
 
-    def __call__(self, group):
-        """Return the batches of a group."""
+    def __call__(self, group, row):
+        """Return the batches of a group. The row is the caller's."""
+        row.begin(_GATHERING)
+        try:
+            return self._group(group, row)
+        finally:
+            row.end()
+
+    def _group(self, group, row):
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
         arrays = self._gathered(rows, samples, first * size)
         if self._together == 1:
             batch = self._batch(arrays, first, samples, valid)
-            return [batch if self._transform is None else self._transformed(batch, rows)]
+            if self._transform is not None:
+                row.begin(_USER_CODE)
+                batch = self._transformed(batch, rows)
+            return [batch]
         batches = []
         for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
@@ -507,6 +534,7 @@ class _Epoch:
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
+        self._counters = loader._counters
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
         self._number, self._lock, self._arrived, self._is_open = 0, threading.Lock(), {}, True
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
@@ -515,8 +543,8 @@ class _Epoch:
         for group in range(self._asked):
             self._wanted.put(group)
         self._stop = weakref.finalize(self, _stop, self._wanted, self._made, threads, self._pid)
-        self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made), name=f"larder-{i}", daemon=True)
-                         for i in range(threads)]
+        self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made, row), name=f"larder-{i}", daemon=True)
+                         for i, row in enumerate(self._counters.rows(threads))]
         _EPOCHS.add(self)
         for thread in self._threads:
             _start(thread)
@@ -550,6 +578,7 @@ class _Epoch:
             self._number = number + 1  # before the group goes, so that a Ctrl-C between them repeats no batch
             if place == len(batches) - 1:
                 self._arrived.pop(group, None)
+                self._counters.took(place + 1)
             loader = self._loader()
             if loader is not None and loader._running() is self:
                 loader._reached = self._epoch, self._plan, number
@@ -557,11 +586,12 @@ class _Epoch:
 
     def _await(self, group):
         """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
+        self._counters.consumer.begin(_WAITING if self._number else _STARTING)
         try:
             end = time.monotonic() + self._timeout
             while group not in self._arrived:
                 if not self._threads:
-                    self._arrived[group] = self._gather(group), None
+                    self._arrived[group] = self._gather(group, self._counters.helper), None
                     break
                 made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
                 if made is None:
@@ -573,6 +603,8 @@ class _Epoch:
         except Exception:  # not a Ctrl-C, after which the loop may continue
             self.close()
             raise
+        finally:
+            self._counters.consumer.end()
         return batches
 
     def _help(self):
@@ -587,7 +619,7 @@ class _Epoch:
             self._wanted.put(None)  # it is for a thread
             return _ENDED_EARLY
         try:
-            return group, self._gather(group), None
+            return group, self._gather(group, self._counters.helper), None
         except Exception as e:
             return group, None, e  # it is raised when its turn comes
         except BaseException:
@@ -635,10 +667,18 @@ def _end_threads():
         thread.join(_EXIT_PATIENCE)
 
 
-def _work(gather, wanted, made):
-    for group in iter(wanted.get, None):
+def _work(gather, wanted, made, row):
+    row.of_this_thread()
+    while True:
+        if wanted.empty():
+            row.begin(_WAITING_FOR_CONSUMER)
+        group = wanted.get()
+        row.end()
+        if group is None:
+            row.of_no_thread()
+            break
         try:
-            made.put((group, gather(group), None))
+            made.put((group, gather(group, row), None))
         except BaseException as e:
             made.put((group, None, e))
 

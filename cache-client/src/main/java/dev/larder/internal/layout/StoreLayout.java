@@ -123,6 +123,11 @@ public record StoreLayout(Path root) {
         return rings().resolve(name);
     }
 
+    /** Returns the folder of the counters of live loaders. */
+    public Path loaders() {
+        return root.resolve("loaders");
+    }
+
     /** Returns the folder of regions. */
     public Path regions() {
         return root.resolve("regions");
@@ -135,7 +140,7 @@ public record StoreLayout(Path root) {
 
     /** Returns every part of the store except the lock, which is removed last, to keep other daemons out until then. */
     public List<Path> parts() {
-        return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), regions(), catalog()))
+        return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), loaders(), regions(), catalog()))
                 .toList();
     }
 

@@ -444,4 +444,28 @@ class FeedTest {
         assertThat(daemon.ask("feed", "run1", "w", "--arrays", "v").code()).isEqualTo(4);
         assertThat(daemon.ask("feed", ".run", "v", "--arrays", "v").code()).isEqualTo(6);
     }
+
+    @Test
+    void theBottleneckOfAFeedIsShownAndGoneAfterAKill() {
+        CommandProcess feed = feed("--consumers", "1", "--epochs", "0..");
+        ChildJvm slow = trainer(20);
+        slow.awaitLine("reading");
+
+        await().untilAsserted(() -> {
+            Answer doctor = daemon.ask("doctor", "run1");
+            assertThat(doctor.code()).isZero();
+            assertThat(doctor.out()).contains("run1", "it is the bottleneck itself");
+        });
+        assertThat(daemon.ask("doctor", Long.toString(slow.pid())).out()).contains("it is the bottleneck itself");
+        assertThat(daemon.ask("top", "--once").out()).contains("TRAINER'S TIME", feed.pid() + ": the trainer waits");
+        JsonObject loader =
+                json("top", "--once", "--json").getAsJsonArray("loaders").get(0).getAsJsonObject();
+        assertThat(loader.get("program").getAsString() + loader.get("feed").getAsString()).isEqualTo("feedrun1");
+
+        feed.kill();
+
+        await().until(() -> json("top", "--once", "--json").getAsJsonArray("loaders").isEmpty());
+        assertThat(daemon.ask("doctor", "run1").err()).contains("no live loader of this run: run=run1 loaders=none");
+        await().until(() -> daemon.store().resolve("loaders").toFile().list().length == 0);
+    }
 }

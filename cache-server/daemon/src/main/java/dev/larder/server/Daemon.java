@@ -19,6 +19,7 @@ import dev.larder.server.http.HttpEndpoint;
 import dev.larder.server.http.HttpResource;
 import dev.larder.server.ingest.GroupQuota;
 import dev.larder.server.ingest.Loads;
+import dev.larder.server.loaders.LoaderWatch;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -292,7 +293,8 @@ public final class Daemon implements AutoCloseable {
     public Function<String, URI> serveHttp(
             int port, Set<String> hosts, @Nullable Path tokenFile, Map<String, HttpResource> resources) {
         Map<String, HttpResource> all = new HashMap<>(resources);
-        all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now));
+        LoaderWatch loaders = new LoaderWatch(store.layout());
+        all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now, loaders::look));
         StoreOwner owner = StoreOwner.of(store.layout().root());
         HttpEndpoint.TokenPlace place =
                 new HttpEndpoint.TokenPlace(store.layout().token(), tokenFile, owner.isShared() ? owner.gid() : null);

@@ -4,6 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.error.Logs;
+import dev.larder.internal.layout.WorkPart;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -15,7 +16,6 @@ import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.Ring;
-import dev.larder.loader.internal.ring.Stopwatch;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.PipelineStage;
 import dev.larder.loader.sample.LastBatch;
@@ -23,6 +23,7 @@ import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -265,9 +266,14 @@ public final class Loader implements AutoCloseable {
     private Epoch begin(long number, Supplier<Plan> planning, long end) {
         source().data().requireSourcesUnchanged();
         pipeline.endRunning();
-        Plan plan = planned(number, planning);
-        pipeline.start(plan);
-        return begun(plan, end);
+        pipeline.stopwatch().beginEpoch();
+        try {
+            Plan plan = planned(number, planning);
+            pipeline.start(plan);
+            return begun(plan, end);
+        } finally {
+            pipeline.stopwatch().end();
+        }
     }
 
     private Plan planned(long number, Supplier<Plan> planning) {
@@ -299,7 +305,6 @@ public final class Loader implements AutoCloseable {
      */
     public LoaderStats stats() {
         Ring.Counts counts = pipeline.host().counts();
-        List<Stopwatch> stopwatches = pipeline.host().stopwatches();
         return new LoaderStats(
                 counts.batches(),
                 counts.samples(),
@@ -307,16 +312,16 @@ public final class Loader implements AutoCloseable {
                 counts.skippedSamples(),
                 counts.elapsed(),
                 source().data().openingTime(),
-                total(stopwatches, Stopwatch.Part.PLANNING),
-                total(stopwatches, Stopwatch.Part.GATHERING),
-                total(stopwatches, Stopwatch.Part.TRANSFORMING),
-                total(stopwatches, Stopwatch.Part.WAITING_FOR_BATCH),
-                total(stopwatches, Stopwatch.Part.WAITING_FOR_CONSUMER));
+                total(WorkPart.PLANNING),
+                total(WorkPart.READING, WorkPart.GATHERING),
+                total(WorkPart.USER_CODE, WorkPart.DECODING, WorkPart.TRANSFORMING),
+                total(WorkPart.STARTING, WorkPart.WAITING_FOR_BATCH),
+                total(WorkPart.WAITING_FOR_CONSUMER));
     }
 
-    private static Duration total(List<Stopwatch> stopwatches, Stopwatch.Part part) {
-        return Duration.ofNanos(stopwatches.stream()
-                .mapToLong(stopwatch -> stopwatch.nanos(part))
+    private Duration total(WorkPart... parts) {
+        return Duration.ofNanos(Arrays.stream(parts)
+                .mapToLong(pipeline.host().counters()::nanos)
                 .sum());
     }
 

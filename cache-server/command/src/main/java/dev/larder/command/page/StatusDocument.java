@@ -9,6 +9,7 @@ import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.LoadRates;
 import dev.larder.command.output.LoadRow;
+import dev.larder.command.output.LoaderTable;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
@@ -20,6 +21,8 @@ import dev.larder.server.Overview;
 import dev.larder.server.Overview.DatasetRow;
 import dev.larder.server.http.HttpAnswer;
 import dev.larder.server.http.HttpQuery;
+import dev.larder.server.loaders.LoaderRow;
+import dev.larder.server.loaders.LoaderWatch;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.WaitTimes;
 import dev.larder.server.store.lock.LeaseTable;
@@ -57,6 +60,7 @@ final class StatusDocument {
     private final Overview overview;
     private final Path store;
     private final LoadRates rates = new LoadRates();
+    private final LoaderWatch loaders;
     private @Nullable Look latest;
     private List<Finding> findings = List.of();
     private long examinedNanos;
@@ -64,6 +68,7 @@ final class StatusDocument {
     StatusDocument(Overview overview, Path store) {
         this.overview = overview;
         this.store = store;
+        this.loaders = new LoaderWatch(new StoreLayout(store));
         this.examinedNanos = System.nanoTime() - EXAMINATION_NANOS;
     }
 
@@ -76,6 +81,7 @@ final class StatusDocument {
             List<ClientRow> clients,
             List<FeedRow> feeds,
             List<FeedRow> earlierFeeds,
+            List<LoaderRow> loaders,
             List<ErrorRow> errors) {}
 
     private synchronized Look look() {
@@ -100,6 +106,7 @@ final class StatusDocument {
                 ClientRow.of(held, leases.daemonPid(), feeds),
                 feeds,
                 before == null ? List.of() : before.feeds,
+                loaders.look(),
                 overview.errors());
         latest = now;
         return now;
@@ -128,6 +135,7 @@ final class StatusDocument {
                         look.feeds.stream()
                                 .map(feed -> feed.fields(look.earlierFeeds))
                                 .toList())
+                .with("loaders", look.loaders.stream().map(LoaderTable::fields).toList())
                 .with("errors", look.errors.stream().map(Json::fields).toList())
                 .with("findings", findings().stream().map(Finding::fields).toList());
         return HttpAnswer.json(Json.line(document));

@@ -8,6 +8,8 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.CountersDescriptor;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.server.loaders.LoaderRow;
+import dev.larder.server.loaders.LoaderWatch;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.store.lock.LeaseTable;
 import dev.larder.server.store.lock.LeaseTable.HeldVersion;
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param nanos the time of the sample, by a monotonic clock
  * @param leasedBytes the bytes of leased versions; the daemon's count if it sees more processes
+ * @param watch samples the loaders
  * @param process the daemon's process, if it is visible
  */
 public record TopSample(
@@ -36,6 +39,8 @@ public record TopSample(
         long leasedBytes,
         List<ClientRow> clients,
         List<FeedRow> feeds,
+        List<LoaderRow> loaders,
+        LoaderWatch watch,
         TopAnswers answers) {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -51,10 +56,10 @@ public record TopSample(
 
     /** Takes a sample. Fails with NO_DAEMON if there is no store. */
     public static TopSample take(Path store) {
-        return take(store, TopAnswers.none());
+        return take(store, new LoaderWatch(new StoreLayout(store)), TopAnswers.none());
     }
 
-    private static TopSample take(Path store, TopAnswers before) {
+    private static TopSample take(Path store, LoaderWatch watch, TopAnswers before) {
         StoreLayout layout = new StoreLayout(store);
         LeaseTable leases = LeaseTable.of(layout);
         List<HeldVersion> held = leases.held();
@@ -76,6 +81,8 @@ public record TopSample(
                 life == Life.ELSEWHERE ? Math.max(seenBytes, countedBytes) : seenBytes,
                 ClientRow.of(held, daemon, feeds),
                 feeds,
+                watch.look(),
+                watch,
                 life == Life.RUNNING
                         ? before.next(store, counters.counters().getOrDefault(Counter.LOADING.label(), 0L) > 0)
                         : TopAnswers.none());
@@ -84,7 +91,7 @@ public record TopSample(
     /** Takes the next sample. If the store is gone, so is the daemon; all other values stay as before. */
     public static TopSample takeAfter(TopSample before) {
         try {
-            return take(before.store, before.answers);
+            return take(before.store, before.watch, before.answers);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_DAEMON) {
                 throw e;
@@ -99,6 +106,8 @@ public record TopSample(
                     0,
                     List.of(),
                     List.of(),
+                    List.of(),
+                    before.watch,
                     TopAnswers.none());
         }
     }

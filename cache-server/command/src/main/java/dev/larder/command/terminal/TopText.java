@@ -6,6 +6,7 @@ import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.LoadRow;
+import dev.larder.command.output.LoaderTable;
 import dev.larder.command.output.ProcessFacts;
 import dev.larder.command.output.Units;
 import dev.larder.internal.protocol.ErrorRow;
@@ -49,6 +50,7 @@ public final class TopText {
                         ? List.of()
                         : LoadRow.table(now.answers().loads(), width));
         addTable(lines, now.feeds().isEmpty() ? List.of() : FeedRow.table(now.feeds(), feedsOf(before), width));
+        addTable(lines, now.loaders().isEmpty() ? List.of() : LoaderTable.lines(now.loaders(), width));
         addTable(lines, ClientRow.table(now.clients(), width));
         List<ErrorRow> errors = now.answers().errors();
         addTable(lines, errors.isEmpty() ? List.of() : ErrorText.table(errors, MOST_ERRORS));
@@ -206,6 +208,7 @@ public final class TopText {
                         "feeds",
                         now.feeds().stream()
                                 .map(feed -> feed.fields(feedsOf(before)))
-                                .toList()));
+                                .toList())
+                .with("loaders", now.loaders().stream().map(LoaderTable::fields).toList()));
     }
 }

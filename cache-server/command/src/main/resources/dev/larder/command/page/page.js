@@ -361,6 +361,19 @@ function showFeeds(now) {
   ]);
 }
 
+// Writes the shares of a trainer's time, the largest first.
+function shares(loader) {
+  return Object.entries(loader.shares).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1])
+    .map(([cause, share]) => cause + " " + Math.round(100 * share) + " %").join(", ");
+}
+
+function showLoaders(now) {
+  sync(table("loaders", now.loaders, now.loaders.length), now.loaders, (loader) => loader.id, (loader) => [
+    td(loader.feed ?? loader.dataset, "name"), td(loader.pid, "nowrap"), td(loader.program, "less"), td(count(loader.batches), "n less"),
+    td(loader.batchesPerSecond.toFixed(1), "n"), td(shares(loader), "text"), td(loader.advice, "text"),
+  ]);
+}
+
 function showErrors(now) {
   const newestFirst = now.errors.slice().reverse();
   sync(table("errors", newestFirst, newestFirst.length), newestFirst, (row) => row.first + row.message.slice(0, 80), (row) => [
@@ -387,7 +400,7 @@ function trouble(text) {
 function show(now) {
   document.querySelector("main").hidden = false;
   remember(now);
-  [showFacts, showSpace, showCharts, showLoads, showDatasets, showHolders, showRuns, showFeeds, showErrors, showFindings].forEach((part) => part(now));
+  [showFacts, showSpace, showCharts, showLoads, showDatasets, showHolders, showRuns, showFeeds, showLoaders, showErrors, showFindings].forEach((part) => part(now));
   view.last = now;
 }
 

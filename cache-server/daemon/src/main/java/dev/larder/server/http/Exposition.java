@@ -5,6 +5,7 @@ import static dev.larder.server.http.Family.total;
 import static dev.larder.server.http.Family.totals;
 
 import dev.larder.server.http.Family.Series;
+import dev.larder.server.loaders.LoaderRow;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.VersionUse;
@@ -12,6 +13,8 @@ import dev.larder.server.metrics.WaitTimes;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
@@ -86,11 +89,14 @@ public final class Exposition implements HttpResource {
 
     private final Counters counters;
     private final Supplier<List<VersionUse>> versions;
+    private final Supplier<List<LoaderRow>> loaders;
 
-    /** Creates the resource; {@code versions} reads the use of every version at each request. */
-    public Exposition(Counters counters, Supplier<List<VersionUse>> versions) {
+    /** Creates the resource; {@code versions} reads the use of every version at each request, {@code loaders} the live loaders. */
+    public Exposition(
+            Counters counters, Supplier<List<VersionUse>> versions, Supplier<List<LoaderRow>> loaders) {
         this.counters = counters;
         this.versions = versions;
+        this.loaders = loaders;
     }
 
     @Override
@@ -108,12 +114,16 @@ public final class Exposition implements HttpResource {
     /** Returns the present values. */
     public MetricSnapshots snapshots() {
         List<VersionUse> uses = versions.get();
+        List<LoaderRow> rows = loaders.get();
         MetricSnapshots.Builder snapshots = MetricSnapshots.builder();
         FAMILIES.forEach(family -> snapshots.metricSnapshot(family.snapshot(counters)));
         return snapshots
                 .metricSnapshot(waits())
                 .metricSnapshot(bytes(uses))
                 .metricSnapshot(clients(uses))
+                .metricSnapshot(batches(rows))
+                .metricSnapshot(shares(rows))
+                .metricSnapshot(bottlenecks(rows))
                 .build();
     }
 
@@ -151,6 +161,51 @@ public final class Exposition implements HttpResource {
                 .value(use.pids().size())
                 .build()));
         return snapshot.build();
+    }
+
+    private static CounterSnapshot batches(List<LoaderRow> rows) {
+        CounterSnapshot.Builder snapshot =
+                CounterSnapshot.builder().name("larder_loader_batches").help("Batches that the trainer of a loader has taken.");
+        rows.forEach(row -> snapshot.dataPoint(CounterDataPointSnapshot.builder()
+                .labels(labels(row))
+                .value((double) row.batches())
+                .build()));
+        return snapshot.build();
+    }
+
+    private static GaugeSnapshot shares(List<LoaderRow> rows) {
+        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder()
+                .name("larder_loader_share")
+                .help("Share of the time of a loader's trainer by cause, since the last request; trainer: it does not wait.");
+        for (LoaderRow row : rows) {
+            row.bottleneck().shares().forEach((cause, share) -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
+                    .labels(labels(row).add("cause", cause.key()))
+                    .value(share)
+                    .build()));
+        }
+        return snapshot.build();
+    }
+
+    private static GaugeSnapshot bottlenecks(List<LoaderRow> rows) {
+        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder()
+                .name("larder_loader_bottleneck")
+                .help("1: the cause that limits a loader, and the setting to change.");
+        rows.forEach(row -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
+                .labels(labels(row)
+                        .add("cause", row.bottleneck().cause().key())
+                        .add("advice", row.bottleneck().remedy()))
+                .value(1)
+                .build()));
+        return snapshot.build();
+    }
+
+    private static Labels labels(LoaderRow row) {
+        return Labels.of(
+                "dataset", row.dataset(),
+                "feed", row.feed(),
+                "loader", row.id(),
+                "pid", Long.toString(row.pid()),
+                "program", row.program());
     }
 
     private static Labels labels(VersionUse use) {

@@ -24,6 +24,7 @@ import java.util.stream.Stream;
  *                         owner only    with a group
  *   store, data/**        0700          2750
  *   incoming              0700          2710   may be passed through but not listed
+ *   loaders               0700          3770   members create files in it
  *   incoming/&lt;load&gt;       0700          2700   until it is published
  *   incoming/&lt;upload&gt;     0700          2710   of a member: the name is secret, the daemon creates the files
  *   published files       0400          0440
@@ -33,6 +34,7 @@ final class Modes {
     private static final int OWNER_FOLDER = 0700;
     private static final int SHARED_FOLDER = 02750;
     private static final int PASSAGE = 02710;
+    private static final int MEMBERS_FOLDER = 03770;
     private static final int OWNER_FILE = 0400;
     private static final int SHARED_FILE = 0440;
     private static final int OWNER_WRITABLE_FILE = 0600;
@@ -60,6 +62,11 @@ final class Modes {
     /** Lets the group list a folder if it may list the parent. */
     static void share(Path folder) throws IOException {
         set(folder, isShared(folder) ? SHARED_FOLDER : OWNER_FOLDER);
+    }
+
+    /** Lets the group create files in a folder if it may list the parent, and each member remove only its own. */
+    static void letMembersCreate(Path folder) throws IOException {
+        set(folder, isShared(folder.resolveSibling("")) ? MEMBERS_FOLDER : OWNER_FOLDER);
     }
 
     /** Creates an empty file that the group may write. */

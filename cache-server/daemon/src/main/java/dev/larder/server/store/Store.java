@@ -148,6 +148,7 @@ public final class Store implements AutoCloseable {
             }
             Publication.makeFolder(layout.data());
             Rings.makeFolder(layout);
+            LoaderFiles.makeFolder(layout);
             RegionFiles.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
@@ -258,9 +259,10 @@ public final class Store implements AutoCloseable {
     public void sweepShared() {
         try {
             rings.sweep();
+            LoaderFiles.sweep(posix, layout);
             regions.sweep();
         } catch (IOException e) {
-            throw Space.failed("cannot clean up rings and regions", layout.root(), e);
+            throw Space.failed("cannot clean up rings, regions and counters of loaders", layout.root(), e);
         }
     }
 

@@ -79,6 +79,8 @@ final class TakeOver {
         Modes.makePassage(layout.incoming());
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
+        LoaderFiles.makeFolder(layout);
+        Modes.letMembersCreate(layout.loaders());
         RegionFiles.makeFolder(layout);
         long rings = 0;
         for (Path ring : Rings.entries(layout)) {

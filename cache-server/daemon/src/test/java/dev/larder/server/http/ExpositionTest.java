@@ -4,6 +4,9 @@ import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.server.loaders.Bottleneck;
+import dev.larder.server.loaders.Cause;
+import dev.larder.server.loaders.LoaderRow;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.VersionUse;
@@ -17,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -36,7 +40,9 @@ class ExpositionTest {
             counters,
             () -> List.of(
                     new VersionUse("a \"b\"\n", 3, 4096, false, true, true, List.of(7L, 8L)),
-                    new VersionUse("old", 1, 512, true, false, true, List.of())));
+                    new VersionUse("old", 1, 512, true, false, true, List.of())),
+            () -> List.of(new LoaderRow(
+                    "7-1f", 7, "java", "mnist", "", 2, 4, 10, 1.5, new Bottleneck(Map.of(Cause.DECODE, 0.75), Cause.DECODE, 0.75, "decode"))));
 
     private String text() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();

@@ -52,7 +52,7 @@ class HttpEndpointTest {
     void start() {
         Map<String, HttpResource> resources = Map.of(
                 "/metrics",
-                new Exposition(Counters.unshared(), List::of),
+                new Exposition(Counters.unshared(), List::of, List::of),
                 "/",
                 question -> HttpAnswer.tagged("text/html", "page".getBytes(StandardCharsets.UTF_8)),
                 "/echo",

@@ -219,6 +219,11 @@ public final class BatchPublisher implements AutoCloseable {
             public int first() {
                 return nextSlot;
             }
+
+            @Override
+            public String name() {
+                return BatchPublisher.this.name();
+            }
         };
     }
 

@@ -20,6 +20,9 @@ public interface SlotProvider extends HostSlots {
      */
     List<HostAllocator> open(List<Part> arrays);
 
+    /** Returns the name of the feed that publishes the batches. */
+    String name();
+
     /**
      * Returns the slot for the first batch of an epoch that begins now; later batches use the next slots in turn. The loader refills
      * a slot after the publisher has closed its previous batch. Thread-safe.

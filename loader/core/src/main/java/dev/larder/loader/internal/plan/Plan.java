@@ -55,6 +55,7 @@ public abstract class Plan implements Remainder {
         slot.terms = Receipt.terms(slot.positions, slot.rows, slot.valid);
     }
 
+    /** Writes the rows and positions of a batch, and the progress after it, without a receipt. */
     public abstract void fillIndices(HostSlot slot);
 
     /**

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
+import dev.larder.internal.layout.WorkPart;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.Collator;
@@ -78,11 +79,11 @@ public final class Gather {
     }
 
     private void run(GatherTask task, Ring ring, RingSlot slot) {
+        Stopwatch stopwatch = task.workspace().stopwatch();
         try {
             if (task.planning) {
-                long start = System.nanoTime();
+                stopwatch.begin(WorkPart.PLANNING);
                 plan(slot);
-                task.workspace().stopwatch().add(Stopwatch.Part.PLANNING, System.nanoTime() - start);
                 ring.planned(slot, task);
             }
             int bad = fill(slot, task.first, task.count, task.workspace());
@@ -97,6 +98,8 @@ public final class Gather {
         } catch (Throwable e) {
             // Memory ran out while the failure was described, or toString() of the cause failed.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
+        } finally {
+            stopwatch.end();
         }
     }
 
@@ -160,18 +163,22 @@ public final class Gather {
     /** Copies some samples into a slot; returns the number of samples to skip. */
     private int fill(RingSlot slot, int first, int count, Workspace workspace) {
         int bad = 0;
-        long start = System.nanoTime();
         for (FieldReader field : fields) {
+            workspace.stopwatch().begin(part(field));
             bad += field.runsUserCode()
                     ? fillOneByOne(slot, field, first, count, workspace)
                     : fillTogether(slot, field, first, count, workspace);
-            long end = System.nanoTime();
-            workspace
-                    .stopwatch()
-                    .add(field.isTransforming() ? Stopwatch.Part.TRANSFORMING : Stopwatch.Part.GATHERING, end - start);
-            start = end;
         }
         return bad;
+    }
+
+    private static WorkPart part(FieldReader field) {
+        if (field.runsUserCode()) {
+            return WorkPart.USER_CODE;
+        }
+        return field.decoder() != null
+                ? WorkPart.DECODING
+                : field.isTransforming() ? WorkPart.TRANSFORMING : WorkPart.GATHERING;
     }
 
     /**
@@ -294,7 +301,7 @@ public final class Gather {
         if (collator == null) {
             return;
         }
-        long start = System.nanoTime();
+        workspace.stopwatch().begin(WorkPart.USER_CODE);
         slot.requireNotEnded();
         try {
             collator.collate(slot, workspace.scratch(collator.field()));
@@ -303,7 +310,6 @@ public final class Gather {
                     .with("samples", slot.size)
                     .exception();
         }
-        workspace.stopwatch().add(Stopwatch.Part.TRANSFORMING, System.nanoTime() - start);
     }
 
     /** Removes failed samples, and fills the batch again, because lengths may depend on them. */

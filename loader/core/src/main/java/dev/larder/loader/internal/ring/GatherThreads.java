@@ -1,5 +1,7 @@
 package dev.larder.loader.internal.ring;
 
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.LoaderSource;
 import java.time.Duration;
@@ -20,7 +22,8 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(LoaderSource source, Gather gather, Ring ring, int count) {
+    static GatherThreads start(
+            LoaderSource source, Gather gather, Ring ring, LoaderCounters counters, int count) {
         GatherThreads threads = new GatherThreads();
         ReadAhead ahead = null;
         try {
@@ -30,7 +33,8 @@ final class GatherThreads {
                 threads.threads.add(ahead.thread());
             }
             for (int i = 0; i < count; i++) {
-                Worker worker = new Worker(gather, ring, new Workspace(source.fields(), new Stopwatch()), i);
+                Stopwatch stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER);
+                Worker worker = new Worker(gather, ring, new Workspace(source.fields(), stopwatch), i);
                 worker.thread.start();
                 threads.workers.add(worker);
                 threads.threads.add(worker.thread);
@@ -43,13 +47,6 @@ final class GatherThreads {
             throw e;
         }
         return threads;
-    }
-
-    /** Returns the stopwatch of each thread. */
-    List<Stopwatch> stopwatches() {
-        return workers.stream()
-                .map(worker -> worker.task.workspace().stopwatch())
-                .toList();
     }
 
     /** Waits for the end of the threads of a closed ring, less long for blocked ones; returns the names of running threads. */
@@ -105,6 +102,7 @@ final class GatherThreads {
 
         @Override
         public void run() {
+            task.workspace().stopwatch().ofThisThread();
             while (!ring.isClosed()) {
                 if (ring.claim(task, this)) {
                     gather.run(task, ring);
@@ -115,12 +113,11 @@ final class GatherThreads {
         }
 
         private void park() {
-            boolean waits = ring.isWaitingForConsumer();
-            long start = System.nanoTime();
-            LockSupport.park(ring);
-            if (waits) {
-                task.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_CONSUMER, System.nanoTime() - start);
+            if (ring.isWaitingForConsumer()) {
+                task.workspace().stopwatch().begin(WorkPart.WAITING_FOR_CONSUMER);
             }
+            LockSupport.park(ring);
+            task.workspace().stopwatch().end();
         }
 
         /** Spins for about the time of parking and waking; returns whether there is work. */

@@ -34,6 +34,7 @@ public final class HostPipeline implements Pipeline {
 
     private final LoaderSource source;
     private final List<RingSlot> slots;
+    private final LoaderCounters counters;
     private final Ring ring;
     private final GatherThreads threads;
 
@@ -65,11 +66,13 @@ public final class HostPipeline implements Pipeline {
                 settings.inOrder(),
                 consumption.keeps(),
                 consumption.firstSlot());
+        this.counters = LoaderCounters.open(source.data(), settings, slots.size());
         try {
-            this.ring = new Ring(source, gather, slots, work, consumption.timeout());
-            this.threads = GatherThreads.start(source, gather, ring, settings.threads());
+            this.ring = new Ring(source, gather, slots, work, consumption.timeout(), counters);
+            this.threads = GatherThreads.start(source, gather, ring, counters, settings.threads());
             this.ahead = gather.readAhead();
         } catch (Throwable e) {
+            counters.close();
             RingSlot.closeMemory(slots);
             throw e;
         }
@@ -217,17 +220,21 @@ public final class HostPipeline implements Pipeline {
         return ring.counts();
     }
 
-    /** Returns the stopwatch of each thread. */
-    public List<Stopwatch> stopwatches() {
-        List<Stopwatch> all = new ArrayList<>(threads.stopwatches());
-        all.add(ring.stopwatch());
-        return all;
+    /** Returns the times of all threads. */
+    public LoaderCounters counters() {
+        return counters;
+    }
+
+    @Override
+    public Stopwatch stopwatch() {
+        return ring.stopwatch();
     }
 
     /** Ends the threads after their current tasks; the garbage collector frees the memory. */
     @Override
     public void abandon() {
         ring.close();
+        counters.close();
         if (ahead != null) {
             ahead.end();
         }

@@ -34,6 +34,9 @@ public interface Pipeline extends AutoCloseable {
     /** Closes the last batch, unless it is kept, and waits for the next one. */
     DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before);
 
+    /** Returns the stopwatch of the thread that takes batches. */
+    Stopwatch stopwatch();
+
     /** Ends an epoch, unless it has ended. */
     void end(Plan plan);
 

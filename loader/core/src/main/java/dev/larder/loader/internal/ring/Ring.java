@@ -3,13 +3,13 @@ package dev.larder.loader.internal.ring;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.LoaderDescriptor;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.PipelineStage;
-import dev.larder.loader.internal.slot.SlotArray;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -42,6 +42,7 @@ public final class Ring implements DeliveredBatch.Lender {
     private final LoaderSource source;
     private final Gather gather;
     private final GatherTask consumerTask;
+    private final Stopwatch stopwatch;
     private final Duration timeout;
     private final long timeoutNanos;
     private final int depth;
@@ -78,14 +79,19 @@ public final class Ring implements DeliveredBatch.Lender {
 
     private long startNanos;
     private long lastNanos;
-    private long deliveredBatches;
-    private long deliveredSamples;
-    private long deliveredBytes;
 
-    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, RingWork work, Duration timeout) {
+    Ring(
+            LoaderSource source,
+            Gather gather,
+            List<RingSlot> slots,
+            RingWork work,
+            Duration timeout,
+            LoaderCounters counters) {
         this.source = source;
         this.gather = gather;
-        this.consumerTask = new GatherTask(new Workspace(source.fields(), new Stopwatch()));
+        this.stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_CONSUMER);
+        this.consumerTask = new GatherTask(
+                new Workspace(source.fields(), counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER)));
         this.timeout = timeout;
         this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
@@ -243,6 +249,7 @@ public final class Ring implements DeliveredBatch.Lender {
         try {
             if (delivery == null) {
                 long start = System.nanoTime();
+                stopwatch.beginWait();
                 while (delivery == null) {
                     if (consumerTask.slot != null) {
                         gather.run(consumerTask, this);
@@ -251,10 +258,10 @@ public final class Ring implements DeliveredBatch.Lender {
                     }
                     delivery = poll(wanted);
                 }
-                consumerTask.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_BATCH, System.nanoTime() - start);
             }
             return delivery;
         } finally {
+            stopwatch.end();
             consumer = null;
         }
     }
@@ -325,11 +332,7 @@ public final class Ring implements DeliveredBatch.Lender {
 
     private DeliveredBatch deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
-        deliveredBatches++;
-        deliveredSamples += slot.size;
-        for (SlotArray array : slot.arrays) {
-            deliveredBytes += array.filled.capacity();
-        }
+        stopwatch.taken(slot.size, slot.filledBytes());
         taken.note(slot, work.inOrder() ? List.of() : slots, line);
         return deliveries.open(slot, work.keepsBatches());
     }
@@ -529,16 +532,16 @@ public final class Ring implements DeliveredBatch.Lender {
 
     synchronized Counts counts() {
         return new Counts(
-                deliveredBatches,
-                deliveredSamples,
-                deliveredBytes,
+                stopwatch.batches(),
+                stopwatch.samples(),
+                stopwatch.bytes(),
                 gather.skippedSamples(),
-                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos));
+                Duration.ofNanos(stopwatch.batches() == 0 ? 0 : lastNanos - startNanos));
     }
 
-    /** Returns the stopwatch of the consumer's thread. */
+    /** Returns the stopwatch of the consumer, which does not include the tasks that it runs. */
     Stopwatch stopwatch() {
-        return consumerTask.workspace().stopwatch();
+        return stopwatch;
     }
 
     /** Records that a batch has failed. Earlier batches are still delivered, later ones are not. */

@@ -5,6 +5,7 @@ import dev.larder.loader.internal.device.HostAllocator;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.SlotArray;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -108,6 +109,15 @@ final class RingSlot extends HostSlot {
     /** Returns whether the last batch in this slot was of a plan. */
     boolean isOf(@Nullable Plan some) {
         return some != null && plan == some;
+    }
+
+    /** Returns the bytes of the batch in this slot. */
+    long filledBytes() {
+        long bytes = 0;
+        for (SlotArray array : arrays) {
+            bytes += array.filled.capacity();
+        }
+        return bytes;
     }
 
     boolean hasUnclaimedRows() {

@@ -1,41 +1,118 @@
 package dev.larder.loader.internal.ring;
 
-import java.util.EnumMap;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicLong;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.agrona.concurrent.AtomicBuffer;
+import org.jspecify.annotations.Nullable;
 
-/** Sums the times of the parts of a thread's work. Only that thread writes; any thread may read. */
+/**
+ * Sums the times of the parts of a thread's work, in a row of {@link LoaderDescriptor}. Only that thread writes; any thread and process
+ * may read.
+ */
 public final class Stopwatch {
-    /** The parts of a thread's work. */
-    public enum Part {
-        PLANNING,
-        GATHERING,
-        TRANSFORMING,
-        /** The consumer waits for a batch. */
-        WAITING_FOR_BATCH,
-        /** A gather thread waits until the consumer returns a slot. */
-        WAITING_FOR_CONSUMER
+    private static final Path THREAD = Path.of("/proc/thread-self");
+
+    private final AtomicBuffer file;
+    private final int row;
+
+    // what this thread has written to the file
+    private final long[] nanos = new long[WorkPart.COUNT];
+    private @Nullable WorkPart present;
+    private long since;
+
+    /** True until the consumer takes the first batch of its epoch; always false if the epoch was filled during the one before. */
+    private boolean isStarting;
+
+    private long batches;
+    private long samples;
+    private long bytes;
+
+    Stopwatch(AtomicBuffer file, int row, int role) {
+        this.file = file;
+        this.row = LoaderDescriptor.rowOffset(row);
+        file.putIntOrdered(this.row + LoaderDescriptor.ROLE_OFFSET, role);
     }
 
-    private final Map<Part, AtomicLong> nanos = new EnumMap<>(Part.class);
-
-    Stopwatch() {
-        for (Part part : Part.values()) {
-            nanos.put(part, new AtomicLong());
+    /** Records the thread of this row, so that other processes can see its use of processors. */
+    void ofThisThread() {
+        try {
+            String thread = String.valueOf(Files.readSymbolicLink(THREAD).getFileName());
+            file.putLongOrdered(row + LoaderDescriptor.THREAD_OFFSET, Long.parseLong(thread));
+        } catch (IOException | NumberFormatException unknown) {
+            return; // its times are still counted
         }
     }
 
-    void add(Part part, long nanoseconds) {
-        AtomicLong sum = of(part);
-        sum.setRelease(sum.getPlain() + nanoseconds);
+    /** Changes the row of a consumer to that of the thread that uploads. */
+    void uploads() {
+        file.putIntOrdered(row + LoaderDescriptor.ROLE_OFFSET, LoaderDescriptor.ROLE_UPLOADER);
     }
 
-    public long nanos(Part part) {
-        return of(part).getAcquire();
+    /** Ends the present part, if any, and begins another. */
+    public void begin(WorkPart next) {
+        long now = System.nanoTime();
+        end(now);
+        present = next;
+        since = now;
+        file.putLongOrdered(row + LoaderDescriptor.SINCE_OFFSET, now);
+        file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, next.ordinal() + 1);
     }
 
-    private AtomicLong of(Part part) {
-        return Objects.requireNonNull(nanos.get(part));
+    /** Begins the start of an epoch, which ends when a batch is taken. */
+    public void beginEpoch() {
+        isStarting = true;
+        begin(WorkPart.STARTING);
+    }
+
+    /** Begins a wait for a batch. */
+    public void beginWait() {
+        begin(isStarting ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+    }
+
+    /** Ends the present part, if any. */
+    public void end() {
+        if (present != null) {
+            end(System.nanoTime());
+        }
+    }
+
+    private void end(long now) {
+        WorkPart ended = present;
+        if (ended != null) {
+            present = null;
+            file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, 0);
+            int part = ended.ordinal();
+            nanos[part] += now - since;
+            file.putLongOrdered(row + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES, nanos[part]);
+        }
+    }
+
+    /** Counts a batch that the consumer has taken. */
+    public void taken(long itsSamples, long itsBytes) {
+        isStarting = false;
+        file.putLongOrdered(row + LoaderDescriptor.BATCHES_OFFSET, ++batches);
+        file.putLongOrdered(row + LoaderDescriptor.SAMPLES_OFFSET, samples += itsSamples);
+        file.putLongOrdered(row + LoaderDescriptor.BYTES_OFFSET, bytes += itsBytes);
+    }
+
+    /** Returns the batches that were taken. Guarded, as the next two, by the caller of {@link #taken}. */
+    long batches() {
+        return batches;
+    }
+
+    long samples() {
+        return samples;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns the total time of a part, without the present one. */
+    public long nanos(WorkPart part) {
+        return file.getLongVolatile(row + LoaderDescriptor.TIMES_OFFSET + part.ordinal() * Long.BYTES);
     }
 }

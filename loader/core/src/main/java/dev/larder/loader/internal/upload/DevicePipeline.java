@@ -14,6 +14,7 @@ import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
+import dev.larder.loader.internal.ring.Stopwatch;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.time.Duration;
 import java.util.List;
@@ -39,6 +40,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     private final DeviceResources resources;
     private final DeviceMode mode;
     private final DeviceRing ring;
+    private final Stopwatch stopwatch;
     private final DeviceThreads threads;
 
     /** The batches that the consumer holds; guarded by itself. */
@@ -52,6 +54,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         this.source = host.source();
         this.resources = resources;
         this.mode = mode;
+        this.stopwatch = host.counters().consumerOfDevices(host.stopwatch());
         this.ring = new DeviceRing(source, resources.slots(), timeout);
         this.deliveries = new Deliveries(this, slots(), 0);
         this.threads = DeviceThreads.start(source, ring, timeout);
@@ -105,13 +108,18 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         }
     }
 
+    @Override
+    public Stopwatch stopwatch() {
+        return stopwatch;
+    }
+
     // ---- for the consumer
 
     @Override
     public DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before) {
         ring.requireRunning(plan);
         closeBatches(false);
-        DeviceSlot slot = ring.take(plan);
+        DeviceSlot slot = taken(plan);
         try {
             for (DevicePart part : slot.parts) {
                 part.device.consumer().waitFor(part.ready);
@@ -124,12 +132,22 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         }
         synchronized (deliveries) {
             if (!closing) {
+                stopwatch.taken(slot.size, 0); // the host counts bytes
                 return deliveries.open(slot, false);
             }
         }
         ring.giveBack(slot);
         throw new IllegalStateException(
                 "loader is closed: dataset=" + source.data().name());
+    }
+
+    private DeviceSlot taken(Plan plan) {
+        stopwatch.beginWait();
+        try {
+            return ring.take(plan);
+        } finally {
+            stopwatch.end();
+        }
     }
 
     @Override

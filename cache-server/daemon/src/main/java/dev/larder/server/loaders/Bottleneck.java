@@ -1,0 +1,103 @@
+package dev.larder.server.loaders;
+
+import dev.larder.internal.layout.WorkPart;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The limit of a loader's speed between two moments.
+ *
+ * @param shares the share of the time for each cause; together 1
+ * @param cause the limit
+ * @param waited the share of the time that the trainer waits for batches
+ * @param remedy the setting to change; it does not change with the shares
+ */
+public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, String remedy) {
+    /** A trainer that waits for less than this share of the time is the limit itself. */
+    private static final double HARDLY = 0.1;
+
+    /** The kernel's figures count only from this share of the threads' work on: below it, waking up and noise explain them. */
+    private static final double NOTABLE = 0.2;
+
+    /** The longest mean time of a page fault that reads from a disk. */
+    private static final long SLOWEST_FAULT = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final Map<WorkPart, Cause> CAUSES = Map.of(
+            WorkPart.PLANNING, Cause.GATHER,
+            WorkPart.READING, Cause.DISK,
+            WorkPart.GATHERING, Cause.GATHER,
+            WorkPart.USER_CODE, Cause.USER_CODE,
+            WorkPart.DECODING, Cause.DECODE,
+            WorkPart.TRANSFORMING, Cause.TRANSFORM);
+
+    /** Finds the limit from the work of a loader. */
+    static Bottleneck of(LoaderWork work) {
+        Map<Cause, Double> shares = new EnumMap<>(Cause.class);
+        for (Cause cause : Cause.values()) {
+            shares.put(cause, 0.0);
+        }
+        double window = work.window();
+        Map<Cause, Double> weights = weights(work);
+        double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
+        double waited = Math.min(1, work.time(WorkPart.WAITING_FOR_BATCH) / window);
+        double starting = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
+        if (work.batches() == 0 && sum > 0) { // one slow batch, which happens to be the first of its epoch
+            waited += starting;
+            starting = 0;
+        }
+        double gathered = work.uploaderWaits() < 0 ? waited : Math.min(waited, work.uploaderWaits() / window);
+        shares.put(Cause.STARTING, starting);
+        shares.put(Cause.UPLOAD, waited - gathered);
+        shares.put(Cause.TRAINER, 1 - waited - starting);
+        if (sum <= 0) {
+            shares.merge(Cause.GATHER, gathered, Double::sum);
+        } else {
+            weights.forEach((cause, weight) -> shares.merge(cause, gathered * weight / sum, Double::sum));
+        }
+        Cause limit = waited + starting < HARDLY ? Cause.TRAINER : largest(shares);
+        return new Bottleneck(shares, limit, waited + starting, Advice.of(limit, work));
+    }
+
+    /** Returns one sentence with the setting to change. */
+    public String advice() {
+        return "the trainer waits for batches " + Math.round(waited * 100) + " % of the time"
+                + (cause == Cause.TRAINER ? ": " : ", mostly for ") + remedy;
+    }
+
+    /** Divides the work of the threads that gather, as the consumer's waits are divided. */
+    private static Map<Cause, Double> weights(LoaderWork work) {
+        Map<Cause, Double> weights = new EnumMap<>(Cause.class);
+        CAUSES.forEach((part, cause) -> weights.merge(cause, (double) work.time(part), Double::sum));
+        if (work.visible() <= 0) {
+            return weights;
+        }
+        double blocked = (double) work.blocked() / work.visible();
+        if (blocked > NOTABLE && work.majorFaults() > 0 && work.blocked() / work.majorFaults() < SLOWEST_FAULT) {
+            moveTo(Cause.DISK, blocked, weights);
+        }
+        double queued = Math.min(1, (double) work.queued() / work.visible());
+        if (queued > NOTABLE) {
+            moveTo(Cause.PROCESSOR, queued, weights);
+        }
+        return weights;
+    }
+
+    /** Moves a share of all causes to one of them. */
+    private static void moveTo(Cause target, double share, Map<Cause, Double> weights) {
+        double moved = 0;
+        for (Map.Entry<Cause, Double> entry : weights.entrySet()) {
+            moved += entry.getValue() * share;
+            entry.setValue(entry.getValue() * (1 - share));
+        }
+        weights.merge(target, moved, Double::sum);
+    }
+
+    private static Cause largest(Map<Cause, Double> shares) {
+        return shares.entrySet().stream()
+                .filter(share -> share.getKey() != Cause.TRAINER)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(Cause.TRAINER);
+    }
+}

@@ -1,0 +1,95 @@
+package dev.larder.server.loaders;
+
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.process.TaskStat;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The counters of a live loader at one moment.
+ *
+ * @param file the name of its file
+ * @param nanos the moment, by the monotonic clock
+ * @param cpuTicks the processor time of its process, in hundredths of a second; 0 if it is not visible
+ */
+record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, List<WorkRow> rows) {
+    private static final Path PROCESSES = Path.of("/proc");
+    private static final int MOST_BYTES = LoaderDescriptor.fileLength(LoaderDescriptor.ROW_LIMIT);
+
+    /** Samples all live loaders of a store, sorted by the names of their files. */
+    static List<LoaderSample> all(StoreLayout store) {
+        try (Stream<Path> files = Files.list(store.loaders())) {
+            return files.sorted().flatMap(file -> of(file).stream()).toList();
+        } catch (IOException | UncheckedIOException none) {
+            return List.of();
+        }
+    }
+
+    /** Samples one loader; empty if its process is dead, or if it is no file of a loader: any member of the store's group can make one. */
+    static Optional<LoaderSample> of(Path file) {
+        Posix posix = Posix.system();
+        try {
+            int descriptor = posix.openForReading(file);
+            try {
+                FileStatus found = posix.status(descriptor);
+                boolean isLive = found.isRegular() && found.byteSize() <= MOST_BYTES && !posix.tryLockShared(descriptor);
+                return isLive ? read(file, descriptor, (int) found.byteSize()) : Optional.empty();
+            } finally {
+                posix.close(descriptor);
+            }
+        } catch (IOException | LarderException gone) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<LoaderSample> read(Path file, int descriptor, int length) throws IOException {
+        long now = System.nanoTime();
+        ByteBuffer first = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer second = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + descriptor))) {
+            channel.read(first, 0);
+            channel.read(second, 0);
+        }
+        first.flip();
+        second.flip();
+        if (!LoaderDescriptor.isComplete(first) || second.limit() != first.limit()) {
+            return Optional.empty();
+        }
+        LoaderDescriptor.Facts facts = LoaderDescriptor.facts(first);
+        Path process = PROCESSES.resolve(Long.toString(facts.pid()));
+        TaskStat stat = TaskStat.of(process)
+                .filter(one -> one.startTicks() == facts.processStart())
+                .orElse(null); // another process has its pid in this namespace
+        List<WorkRow> rows = new ArrayList<>();
+        @Nullable Path tasks = stat == null ? null : process.resolve("task");
+        for (int row = 0; row < LoaderDescriptor.rows(first); row++) {
+            rows.add(WorkRow.of(first, second, row, now, tasks));
+        }
+        return Optional.of(new LoaderSample(
+                String.valueOf(file.getFileName()), facts, now, stat == null ? 0 : stat.cpuTicks(), List.copyOf(rows)));
+    }
+
+    /** Returns the rows of a role. */
+    Stream<WorkRow> rows(int role) {
+        return rows.stream().filter(row -> row.role() == role);
+    }
+
+    /** Returns the batches that the consumer has taken. */
+    long batches() {
+        return rows(LoaderDescriptor.ROLE_CONSUMER).mapToLong(WorkRow::batches).sum();
+    }
+}

@@ -1,0 +1,136 @@
+package dev.larder.server.loaders;
+
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.LoaderDescriptor.Facts;
+import dev.larder.internal.layout.WorkPart;
+import dev.larder.server.loaders.WorkRow.Scheduling;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The work of a loader between two moments. Times are nanoseconds.
+ *
+ * @param window the time between the moments
+ * @param times for each part, its time over all threads; waits for batches are those of the consumer
+ * @param uploaderWaits the time that the thread that uploads waited for batches; negative if there is no such thread
+ * @param gatherers the threads that gather, without the consumer
+ * @param helped the working time of a consumer that gathers itself
+ * @param visible the working time of the threads with known scheduling; the next three are of these threads
+ * @param processCpu the processor time of the whole process; 0 if it is unknown
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record LoaderWork(
+        Facts facts,
+        long window,
+        long[] times,
+        long uploaderWaits,
+        int gatherers,
+        long helped,
+        long visible,
+        long cpu,
+        long queued,
+        long majorFaults,
+        long processCpu,
+        long batches,
+        long samples,
+        long bytes) {
+    /** Returns the work since an earlier sample of the same loader, or since its creation. */
+    static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
+        Sums sums = new Sums(now.nanos());
+        for (int row = 0; row < now.rows().size(); row++) {
+            WorkRow earlier = before == null || row >= before.rows().size() ? null : before.rows().get(row);
+            sums.add(earlier, now.rows().get(row));
+        }
+        return new LoaderWork(
+                now.facts(),
+                Math.max(1, now.nanos() - (before == null ? now.facts().createdNanos() : before.nanos())),
+                sums.times,
+                sums.uploaderWaits,
+                sums.gatherers,
+                sums.helped,
+                sums.visible,
+                sums.cpu,
+                sums.queued,
+                sums.majorFaults,
+                before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
+                sums.batches,
+                sums.samples,
+                sums.bytes);
+    }
+
+    long time(WorkPart part) {
+        return times[part.ordinal()];
+    }
+
+    /** Returns the share of the window that gather threads waited for the consumer, of all their time. */
+    double idle() {
+        return gatherers == 0 ? 0 : (double) time(WorkPart.WAITING_FOR_CONSUMER) / gatherers / window;
+    }
+
+    /** Returns the time that visible threads worked, but neither ran nor waited for a processor: for a disk, a lock, a network. */
+    long blocked() {
+        return Math.max(0, visible - cpu - queued);
+    }
+
+    /** The sums over the rows. */
+    private static final class Sums {
+        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, 0);
+
+        private final long moment;
+        private final long[] times = new long[WorkPart.COUNT];
+        private long uploaderWaits = -1;
+        private int gatherers;
+        private long helped;
+        private long visible;
+        private long cpu;
+        private long queued;
+        private long majorFaults;
+        private long batches;
+        private long samples;
+        private long bytes;
+
+        Sums(long moment) {
+            this.moment = moment;
+        }
+
+        void add(@Nullable WorkRow before, WorkRow now) {
+            long[] grown = now.nanos().clone();
+            long working = 0;
+            for (WorkPart part : WorkPart.values()) {
+                int i = part.ordinal();
+                // a total may lag behind an earlier read with the present part
+                grown[i] = Math.max(0, grown[i] - (before == null ? 0 : before.nanos()[i]));
+                working += part == WorkPart.WAITING_FOR_CONSUMER ? 0 : grown[i];
+            }
+            if (now.role() == LoaderDescriptor.ROLE_UPLOADER) {
+                uploaderWaits = grown[WorkPart.WAITING_FOR_BATCH.ordinal()] + grown[WorkPart.STARTING.ordinal()];
+                return;
+            }
+            for (int i = 0; i < grown.length; i++) {
+                times[i] += grown[i];
+            }
+            if (now.role() == LoaderDescriptor.ROLE_CONSUMER) {
+                batches += now.batches() - (before == null ? 0 : before.batches());
+                samples += now.samples() - (before == null ? 0 : before.samples());
+                bytes += now.bytes() - (before == null ? 0 : before.bytes());
+            } else if (now.thread() != 0) {
+                gatherers++;
+                addScheduling(before, now, working);
+            } else {
+                helped += working;
+            }
+        }
+
+        /** Adds the kernel's view of a row's thread. A loader in Python has other threads in each epoch. */
+        private void addScheduling(@Nullable WorkRow before, WorkRow now, long working) {
+            Scheduling end = now.scheduling();
+            Scheduling start = before == null || before.thread() != now.thread() ? NOTHING : before.scheduling();
+            if (end == null || start == null) {
+                return;
+            }
+            visible += start == NOTHING ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
+            cpu += end.cpuNanos() - start.cpuNanos();
+            queued += end.queuedNanos() - start.queuedNanos();
+            majorFaults += end.majorFaults() - start.majorFaults();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
+import dev.larder.internal.posix.Posix;
+import dev.larder.loader.transform.Transform;
+import dev.larder.npy.Dtype;
+import dev.larder.testing.StoreFixture;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(300)
+class LoaderCountersTest {
+    private static final Posix POSIX = Posix.system();
+
+    private final StoreFixture store = StoreFixture.create();
+    private final Path folder = store.store().resolve("loaders");
+    private Larder larder;
+    private Dataset dataset;
+
+    @BeforeEach
+    void open() throws IOException {
+        Files.createDirectory(folder);
+        store.publish("shelf", Map.of("images", Shelf.noise(1000, 300), "labels", Shelf.labels(1000)));
+        larder = Larder.connect(store.store());
+        dataset = larder.dataset("shelf");
+    }
+
+    @AfterEach
+    void close() {
+        dataset.close();
+        larder.close();
+        store.close();
+    }
+
+    private LoaderBuilder builder() {
+        return Loader.over(dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+
+    private static ByteBuffer read(Path file) throws IOException {
+        return ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static long sum(ByteBuffer file, int role, int offset) {
+        long sum = 0;
+        for (int row = 0; row < LoaderDescriptor.rows(file); row++) {
+            int at = LoaderDescriptor.rowOffset(row);
+            sum += file.getInt(at) == role ? file.getLong(at + offset) : 0;
+        }
+        return sum;
+    }
+
+    private static long nanos(ByteBuffer file, int role, WorkPart part) {
+        return sum(file, role, LoaderDescriptor.TIMES_OFFSET + part.ordinal() * Long.BYTES);
+    }
+
+    @Test
+    void aLockedFileHasTheFactsAndCountersOfALoader() throws IOException {
+        try (Loader loader = builder().build()) {
+            loader.epoch(0).forEach(batch -> {});
+
+            ByteBuffer file = read(files().get(0));
+            LoaderDescriptor.Facts facts = LoaderDescriptor.facts(file);
+            assertThat(LoaderDescriptor.isComplete(file)).isTrue();
+            assertThat(facts.pid()).isEqualTo(ProcessHandle.current().pid());
+            assertThat(facts.dataset() + facts.feed()).isEqualTo("shelf");
+            assertThat(List.of(facts.program(), facts.threads(), facts.slots(), facts.batchSize()))
+                    .containsExactly(LoaderDescriptor.PROGRAM_JAVA, 2, 3, 10);
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BATCHES_OFFSET)).isEqualTo(100);
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.SAMPLES_OFFSET)).isEqualTo(1000);
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BYTES_OFFSET)).isEqualTo(304_000);
+            assertThat(nanos(file, LoaderDescriptor.ROLE_GATHERER, WorkPart.GATHERING)).isPositive();
+            assertThat(nanos(file, LoaderDescriptor.ROLE_CONSUMER, WorkPart.STARTING)).isPositive();
+            assertThat(isLocked(files().get(0))).isTrue();
+        }
+        assertThat(files()).isEmpty();
+    }
+
+    private static boolean isLocked(Path file) {
+        int descriptor = POSIX.openForReading(file);
+        try {
+            return !POSIX.tryLockShared(descriptor);
+        } finally {
+            POSIX.close(descriptor);
+        }
+    }
+
+    @Test
+    void aThreadThatIsInAFunctionShowsItWhileItRuns() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Transform steps = new Transform().mapRow(Dtype.parse("|u1"), new long[] {300}, (row, result) -> {
+            entered.countDown();
+            await(go);
+        });
+        try (Loader loader =
+                builder().arrays("images").transform("images", steps).build()) {
+            Epoch epoch = loader.epoch(0);
+            entered.await();
+
+            ByteBuffer file = read(files().get(0));
+
+            List<Integer> parts = new ArrayList<>();
+            for (int row = 0; row < LoaderDescriptor.rows(file); row++) {
+                parts.add(file.getInt(LoaderDescriptor.rowOffset(row) + LoaderDescriptor.PART_OFFSET));
+            }
+            assertThat(parts).contains(WorkPart.USER_CODE.ordinal() + 1);
+            go.countDown();
+            epoch.forEach(batch -> {});
+            assertThat(nanos(read(files().get(0)), LoaderDescriptor.ROLE_GATHERER, WorkPart.USER_CODE)).isPositive();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void sixtyFiveLoadersHaveAFileEach() throws IOException {
+        List<Loader> loaders = new ArrayList<>();
+        for (int i = 0; i < 65; i++) {
+            loaders.add(builder().threads(0).build());
+        }
+
+        assertThat(files()).hasSize(65).allMatch(LoaderCountersTest::isLocked);
+        loaders.forEach(Loader::close);
+        assertThat(files()).isEmpty();
+    }
+
+    @Test
+    void withoutAFolderALoaderWorksAndStillHasItsStatistics() throws IOException {
+        Files.delete(folder);
+        try (Loader loader = builder().build()) {
+            loader.epoch(0).forEach(batch -> {});
+
+            assertThat(loader.stats().batches()).isEqualTo(100);
+            assertThat(loader.stats().gathering()).isPositive();
+        }
+        assertThat(folder).doesNotExist();
+    }
+
+    @Test
+    void aLoaderThatIsClosedKeepsItsStatistics() {
+        Loader loader = builder().build();
+        loader.epoch(0).forEach(batch -> {});
+        loader.close();
+
+        assertThat(loader.stats().gathering()).isPositive();
+    }
+}
