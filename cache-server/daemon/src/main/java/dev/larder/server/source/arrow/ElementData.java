@@ -94,6 +94,10 @@ final class ElementData {
 
     /** Makes integers of eight bytes, or doubles, of decimals. */
     private void decimals(ArrowFile in, int piece, long row, int rows, ByteBuffer out) {
+        ByteBuffer isNull = ByteBuffer.allocate(rows);
+        if (isScaled && nulls != null) {
+            nulls.mask(in, piece, row, rows, isNull); // before the decimals, which are valid until the next read
+        }
         long place = pieces.number(piece, 0) + row * size;
         ByteBuffer decimals = in.read(place, rows * size).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < rows; i++) {
@@ -105,7 +109,7 @@ final class ElementData {
             if (!isScaled) {
                 BigInteger whole = isShort ? BigInteger.valueOf(low) : integer(decimals, i);
                 out.putDouble(new BigDecimal(whole, digits).doubleValue());
-            } else if (isShort || (nulls != null && nulls.isNull(in, piece, row + i))) {
+            } else if (isShort || isNull.get(i) != 0) {
                 out.putLong(low);
             } else {
                 in.enter(place);
