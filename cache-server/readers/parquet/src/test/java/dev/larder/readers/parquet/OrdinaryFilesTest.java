@@ -71,6 +71,7 @@ class OrdinaryFilesTest {
                 "decimals-of-duckdb.parquet",
                 "int96.parquet",
                 "nulls.parquet",
+                "empty-groups.parquet",
                 "geometry.parquet"
             })
     void everyValueIsThatOfPyarrow(String file) throws IOException {
