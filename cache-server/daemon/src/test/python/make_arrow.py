@@ -237,6 +237,7 @@ def decimals():
     wide, is_null = np.array([[number, number % 3] for number in range(rows)], "<i8"), np.arange(rows) % 3 != 0
     buffers = [pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes()), pa.py_buffer(wide.tobytes())]
     write("decimals.arrow", pa.table({"price": pa.Array.from_buffers(pa.decimal128(38, 2), rows, buffers)}), batch=rows)
+    write("wide.arrow", pa.table({"ok": [1], "price": pa.array([2**63], pa.decimal128(38, 2))}))
     expect("decimals", {"price": wide[:, 0], "price.mask": is_null, "price.scale": np.array(2, "<i8")})
 
 

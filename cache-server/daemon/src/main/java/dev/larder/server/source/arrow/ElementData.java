@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ElementData {
     private static final String SCALE = ".scale";
 
+    private final String column;
     private final Kind kind;
     private final String type;
     private final int size;
@@ -28,16 +29,17 @@ final class ElementData {
     private final Pieces pieces;
     private long count;
 
-    /** Starts without elements. The field has their type, and {@code nulls} those that are null. */
-    ElementData(ArrowField field, Nulls nulls) {
-        this(field.form(), field.isScaled(), nulls);
+    /** Starts without elements of a column. The field has their type, and {@code nulls} those that are null. */
+    ElementData(String column, ArrowField field, Nulls nulls) {
+        this(column, field.form(), field.isScaled(), nulls);
     }
 
     ElementData(Kind kind, String type, int size) {
-        this(new ArrowField.Form(kind, type, size, 0), false, null);
+        this("", new ArrowField.Form(kind, type, size, 0), false, null);
     }
 
-    private ElementData(ArrowField.Form form, boolean isScaled, @Nullable Nulls nulls) {
+    private ElementData(String column, ArrowField.Form form, boolean isScaled, @Nullable Nulls nulls) {
+        this.column = column;
         this.kind = form.kind();
         this.type = form.type();
         this.size = form.size();
@@ -114,7 +116,8 @@ final class ElementData {
             } else {
                 in.enter(place);
                 throw in.unread(
-                        "int64 lacks a decimal, which has no point there: value=" + integer(decimals, i),
+                        "column " + column + ": int64 lacks a decimal, which has no point there: value="
+                                + integer(decimals, i),
                         "load decimals as doubles with --decimals f8, or leave the column out with --columns");
             }
         }
