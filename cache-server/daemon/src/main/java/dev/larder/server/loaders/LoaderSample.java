@@ -46,7 +46,8 @@ record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long 
             int descriptor = posix.openForReading(file);
             try {
                 FileStatus found = posix.status(descriptor);
-                boolean isLive = found.isRegular() && found.byteSize() <= MOST_BYTES && !posix.tryLockShared(descriptor);
+                boolean isLive =
+                        found.isRegular() && found.byteSize() <= MOST_BYTES && !posix.tryLockShared(descriptor);
                 return isLive ? read(file, descriptor, (int) found.byteSize()) : Optional.empty();
             } finally {
                 posix.close(descriptor);
