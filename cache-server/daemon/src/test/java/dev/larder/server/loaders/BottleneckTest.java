@@ -32,6 +32,7 @@ class BottleneckTest {
                 kernel.queued,
                 kernel.faults,
                 0,
+                0,
                 100,
                 25_600,
                 25_600_000));
@@ -109,7 +110,7 @@ class BottleneckTest {
         Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 100, 100, 100);
+        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }
