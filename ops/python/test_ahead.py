@@ -171,6 +171,7 @@ class AdviceTest(AheadCase):
             ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "max\n", second + "a/memory.current": "700\n"}, 1 << 60),
             ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "1000\n", second + "a/memory.current": "700\n",
               second + "a/memory.stat": "inactive_file 100\nactive_file 11\nfile 400\n"}, 411),
+            ({"proc/self/cgroup": "0::/a\fb\rc\n", second + "a\fb\rc/memory.max": "1000\n", second + "a\fb\rc/memory.current": "700\n"}, 300),
         ):
             self.assertEqual(ahead._free_bytes(machine(files)), free)
 

@@ -15,6 +15,7 @@ import weakref
 import numpy as np
 
 from ._errors import LarderError, _message
+from ._store import _lines
 
 _IN_MEMORY = "tmpfs", "ramfs", "devtmpfs", "hugetlbfs"
 _FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 512, 64 << 20, 8
@@ -276,12 +277,3 @@ def _group_free(folder, is_version_1):
     limit = min(limit, int(counts.get("hierarchical_memory_limit", limit)))
     total = "total_" if is_version_1 else ""
     return max(0, limit - used + sum(int(counts.get(total + kind, 0)) for kind in ("inactive_file", "active_file")))
-
-
-def _lines(path):
-    """Return the lines of a file of the kernel, or none if it cannot be read."""
-    try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []
