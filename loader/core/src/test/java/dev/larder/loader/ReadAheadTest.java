@@ -8,6 +8,12 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.field.DiskRows;
+import dev.larder.loader.internal.field.FieldReader;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.SourceData;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.Transform;
@@ -16,13 +22,16 @@ import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -168,18 +177,61 @@ class ReadAheadTest {
     }
 
     @Test
-    void noThreadAndNoFileIsLeft() {
+    void noThreadAndNoFileIsLeft() throws IOException {
         disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d")) {
             Loader loader = Loader.over(dataset).batch(5).build();
             loader.epoch(0).iterator().next();
             assertThat(readAheadThreads()).isOne();
+            assertThat(openFiles()).isOne();
 
             loader.close();
 
             assertThat(readAheadThreads()).isZero();
+            assertThat(openFiles()).isZero();
         }
+    }
+
+    /** Returns how often the file of the rows is open. */
+    private static long openFiles() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(descriptor -> target(descriptor).endsWith("/rows.npy")).count();
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException closed) { // the descriptor of the list itself
+            return "";
+        }
+    }
+
+    @Test
+    void aThreadThatOutlivesTheLoaderKeepsNothingOfIt() {
+        disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            WeakReference<DiskRows> rows = readAndClosed(dataset);
+
+            await().atMost(Duration.ofMinutes(1)).until(() -> {
+                System.gc();
+                return rows.get() == null;
+            });
+        }
+    }
+
+    private static WeakReference<DiskRows> readAndClosed(Dataset dataset) {
+        SourceData data = new SourceData(List.of(dataset), SourceData.Joins.ZIP, null);
+        LoaderSource source = LoaderSource.of(data, List.of(), null, 0, Duration.ofMinutes(1), null);
+        FieldReader field = source.fields().get(0);
+        HostSlot slot = new HostSlot(source.arrays(), 1, 4, HostMemory::allocate);
+        slot.resize(4);
+        field.prepare(slot);
+        field.fill(slot, 0, 4, field.newScratch());
+        source.closeFiles();
+        return new WeakReference<>(source.disks().get(0));
     }
 
     private static long readAheadThreads() {

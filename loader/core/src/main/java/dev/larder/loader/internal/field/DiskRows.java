@@ -11,9 +11,9 @@ import dev.larder.internal.posix.ThreadUsage;
 import dev.larder.loader.internal.device.HostMemory;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -45,8 +45,10 @@ public final class DiskRows {
 
     private final DiskFile file;
     private final long start;
-    private final Queue<Reader> allReaders = new ConcurrentLinkedQueue<>();
-    private final ThreadLocal<Reader> readers = ThreadLocal.withInitial(this::newReader);
+
+    /** The reads of each thread; not a ThreadLocal, which would stay in a thread that outlives the loader. */
+    private final Map<Thread, Reader> readers = new ConcurrentHashMap<>();
+
     private final AtomicLong waits = new AtomicLong();
     private final AtomicLong waitNanos = new AtomicLong();
 
@@ -102,7 +104,7 @@ public final class DiskRows {
 
     /** Reads rows to consecutive places of a target. */
     void read(SourceRows source, long[] rows, int first, int count, MutableDirectBuffer target, int offset) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             int place = offset;
@@ -119,7 +121,7 @@ public final class DiskRows {
 
     /** Reads the first bytes of a row. */
     void read(SourceRows source, long row, int length, MutableDirectBuffer target, int offset) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             reader.read(row, source.position(row), length, target, offset);
@@ -131,7 +133,7 @@ public final class DiskRows {
 
     /** Reads a row to memory of the calling thread, which its next read changes. */
     DirectBuffer read(SourceRows source, long row) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             return reader.read(row, source.position(row), Math.toIntExact(source.byteSize(row)));
@@ -171,7 +173,7 @@ public final class DiskRows {
 
     private long longestReadNanos() {
         long now = System.nanoTime();
-        return allReaders.stream()
+        return readers.values().stream()
                 .mapToLong(reader -> reader.since)
                 .filter(since -> since != 0)
                 .map(since -> now - since)
@@ -179,9 +181,13 @@ public final class DiskRows {
                 .orElse(0);
     }
 
-    private Reader newReader() {
-        Reader reader = new Reader();
-        allReaders.add(reader);
+    private Reader reader() {
+        Thread thread = Thread.currentThread();
+        Reader reader = readers.get(thread);
+        if (reader == null) {
+            reader = new Reader();
+            readers.put(thread, reader);
+        }
         return reader;
     }
 
