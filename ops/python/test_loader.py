@@ -118,7 +118,7 @@ class CountersTest(StoreCase):
 
     def test_a_forked_child_leaves_the_file_to_its_parent(self):
         program = ("import os, signal, sys, larder\nloader = larder.Loader('d', batch_size=10, threads=1)\nlist(loader)\n"
-                   "if os.fork() == 0:\n    sys.stdin.read()\n    os._exit(0)\nprint('forked', flush=True)\nsignal.pause()")
+                   "if os.fork() == 0:\n    print('forked', flush=True)\n    sys.stdin.read()\n    os._exit(0)\nsignal.pause()")
         parent = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
         parent.stdout.readline()

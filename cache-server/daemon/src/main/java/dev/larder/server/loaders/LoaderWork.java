@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param helped the working time of a consumer that gathers itself
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
  * @param processCpu the processor time of the whole process; 0 if it is unknown
+ * @param readBytes the bytes that the whole process read from disks; 0 if they are unknown
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record LoaderWork(
@@ -30,6 +31,7 @@ record LoaderWork(
         long queued,
         long majorFaults,
         long processCpu,
+        long readBytes,
         long batches,
         long samples,
         long bytes) {
@@ -37,7 +39,9 @@ record LoaderWork(
     static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
         Sums sums = new Sums(now.nanos());
         for (int row = 0; row < now.rows().size(); row++) {
-            WorkRow earlier = before == null || row >= before.rows().size() ? null : before.rows().get(row);
+            WorkRow earlier = before == null || row >= before.rows().size()
+                    ? null
+                    : before.rows().get(row);
             sums.add(earlier, now.rows().get(row));
         }
         return new LoaderWork(
@@ -52,13 +56,14 @@ record LoaderWork(
                 sums.queued,
                 sums.majorFaults,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
+                before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
                 sums.batches,
                 sums.samples,
                 sums.bytes);
     }
 
     long time(WorkPart part) {
-        return times[part.ordinal()];
+        return times[part.index()];
     }
 
     /** Returns the share of the window that gather threads waited for the consumer, of all their time. */
@@ -96,13 +101,13 @@ record LoaderWork(
             long[] grown = now.nanos().clone();
             long working = 0;
             for (WorkPart part : WorkPart.values()) {
-                int i = part.ordinal();
+                int i = part.index();
                 // a total may lag behind an earlier read with the present part
                 grown[i] = Math.max(0, grown[i] - (before == null ? 0 : before.nanos()[i]));
                 working += part == WorkPart.WAITING_FOR_CONSUMER ? 0 : grown[i];
             }
             if (now.role() == LoaderDescriptor.ROLE_UPLOADER) {
-                uploaderWaits = grown[WorkPart.WAITING_FOR_BATCH.ordinal()] + grown[WorkPart.STARTING.ordinal()];
+                uploaderWaits = grown[WorkPart.WAITING_FOR_BATCH.index()] + grown[WorkPart.STARTING.index()];
                 return;
             }
             for (int i = 0; i < grown.length; i++) {
@@ -123,11 +128,12 @@ record LoaderWork(
         /** Adds the kernel's view of a row's thread. A loader in Python has other threads in each epoch. */
         private void addScheduling(@Nullable WorkRow before, WorkRow now, long working) {
             Scheduling end = now.scheduling();
-            Scheduling start = before == null || before.thread() != now.thread() ? NOTHING : before.scheduling();
+            WorkRow earlier = before == null || before.thread() != now.thread() ? null : before;
+            Scheduling start = earlier == null ? NOTHING : earlier.scheduling();
             if (end == null || start == null) {
                 return;
             }
-            visible += start == NOTHING ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
+            visible += earlier == null ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
             cpu += end.cpuNanos() - start.cpuNanos();
             queued += end.queuedNanos() - start.queuedNanos();
             majorFaults += end.majorFaults() - start.majorFaults();

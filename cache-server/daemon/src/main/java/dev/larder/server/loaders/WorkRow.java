@@ -20,7 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record WorkRow(
-        int role, long thread, long[] nanos, long batches, long samples, long bytes, @Nullable Scheduling scheduling) {
+        int role,
+        long thread,
+        long[] nanos,
+        long batches,
+        long samples,
+        long bytes,
+        @Nullable Scheduling scheduling) {
     /**
      * The use of processors and disks by a thread.
      *
