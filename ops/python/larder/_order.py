@@ -118,10 +118,10 @@ def _terms(positions, rows):
 
 def _receipt(digest, visited, skipped=0):
     """Return the text of a receipt from its sums."""
-    return f"{(_start(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
+    return f"{(_sum_of_digest(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
 
 
-def _start(digest):
+def _sum_of_digest(digest):
     return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], "big")
 
 
@@ -130,7 +130,7 @@ def _parsed_receipt(text, digest):
     if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{16}(-[0-9a-fA-F]{16})?", text):
         raise ValueError
     visited, _, skipped = text.partition("-")
-    return (int(visited, 16) - _start(digest)) % _WIDTH, int(skipped or "0", 16)
+    return (int(visited, 16) - _sum_of_digest(digest)) % _WIDTH, int(skipped or "0", 16)
 
 
 class _Plan:

@@ -144,20 +144,21 @@ def _memory_bytes():
     """Return how much memory this process may use: that of the machine, or the lowest limit of its control groups."""
     sizes = [int(line.split()[1]) << 10 for line in _lines("/proc/meminfo") if line.startswith("MemTotal:")]
     for line in _lines("/proc/self/cgroup"):
-        _, controllers, group = line.rstrip("\n").split(":", 2)
+        _, controllers, group = line.split(":", 2)
         if not controllers or "memory" in controllers.split(","):
             root = "/sys/fs/cgroup" + ("/memory" if controllers else "")
             parts = [part for part in group.split("/") if part not in ("", "..")]  # in a container, the root is the own group
             for depth in range(len(parts) + 1):
                 for name in ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high"):
-                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.strip().isdigit()]
+                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.isdecimal()]
     return min(sizes, default=0)
 
 
 def _lines(path):
+    """Return the lines of a file of the kernel, or none if it cannot be read."""
     try:
-        with _io_open(path) as lines:
-            return lines.readlines()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
     except OSError:
         return []
 

@@ -8,6 +8,8 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.Transform;
@@ -23,6 +25,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,6 +144,37 @@ class ReadAheadTest {
     private static long bytesReadByCalls() throws IOException {
         String first = Files.readAllLines(Path.of("/proc/self/io")).get(0);
         return Long.parseLong(first.substring("rchar: ".length()));
+    }
+
+    @Test
+    void waitsForADiskAreCounted() throws IOException {
+        Path rows = disk.layout()
+                .version("d", disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096))))
+                .resolve("rows.npy");
+        Path counters = Files.createDirectory(disk.layout().loaders());
+
+        await().atMost(Duration.ofMinutes(2)).until(() -> {
+            dropFromMemory(rows);
+            try (Larder larder = Larder.connect(disk.store());
+                    Dataset dataset = larder.dataset("d");
+                    Loader loader = Loader.over(dataset).shuffle(3).batch(50).build();
+                    Stream<Path> files = Files.list(counters)) {
+                loader.epoch(0).forEach(batch -> {});
+                return LoaderCountersTest.nanos(
+                                LoaderCountersTest.read(files.findFirst().orElseThrow()),
+                                LoaderDescriptor.ROLE_GATHERER,
+                                WorkPart.READING)
+                        > 0;
+            }
+        });
+    }
+
+    private static void dropFromMemory(Path file) throws Exception {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        Process dd = new ProcessBuilder("dd", "if=" + file, "iflag=nocache", "count=0", "status=none").start();
+        assertThat(dd.waitFor()).isZero();
     }
 
     @ParameterizedTest
