@@ -460,11 +460,13 @@ class FeedTest {
         assertThat(daemon.ask("top", "--once").out()).contains("TRAINER'S TIME", feed.pid() + ": the trainer waits");
         JsonObject loader =
                 json("top", "--once", "--json").getAsJsonArray("loaders").get(0).getAsJsonObject();
-        assertThat(loader.get("program").getAsString() + loader.get("feed").getAsString()).isEqualTo("feedrun1");
+        assertThat(loader.get("program").getAsString() + loader.get("feed").getAsString())
+                .isEqualTo("feedrun1");
 
         feed.kill();
 
-        await().until(() -> json("top", "--once", "--json").getAsJsonArray("loaders").isEmpty());
+        await().until(() ->
+                json("top", "--once", "--json").getAsJsonArray("loaders").isEmpty());
         assertThat(daemon.ask("doctor", "run1").err()).contains("no live loader of this run: run=run1 loaders=none");
         await().until(() -> daemon.store().resolve("loaders").toFile().list().length == 0);
     }

@@ -88,11 +88,16 @@ class LoaderCountersTest {
             assertThat(facts.dataset() + facts.feed()).isEqualTo("shelf");
             assertThat(List.of(facts.program(), facts.threads(), facts.slots(), facts.batchSize()))
                     .containsExactly(LoaderDescriptor.PROGRAM_JAVA, 2, 3, 10);
-            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BATCHES_OFFSET)).isEqualTo(100);
-            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.SAMPLES_OFFSET)).isEqualTo(1000);
-            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BYTES_OFFSET)).isEqualTo(304_000);
-            assertThat(nanos(file, LoaderDescriptor.ROLE_GATHERER, WorkPart.GATHERING)).isPositive();
-            assertThat(nanos(file, LoaderDescriptor.ROLE_CONSUMER, WorkPart.STARTING)).isPositive();
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BATCHES_OFFSET))
+                    .isEqualTo(100);
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.SAMPLES_OFFSET))
+                    .isEqualTo(1000);
+            assertThat(sum(file, LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.BYTES_OFFSET))
+                    .isEqualTo(304_000);
+            assertThat(nanos(file, LoaderDescriptor.ROLE_GATHERER, WorkPart.GATHERING))
+                    .isPositive();
+            assertThat(nanos(file, LoaderDescriptor.ROLE_CONSUMER, WorkPart.STARTING))
+                    .isPositive();
             assertThat(isLocked(files().get(0))).isTrue();
         }
         assertThat(files()).isEmpty();
@@ -129,7 +134,8 @@ class LoaderCountersTest {
             assertThat(parts).contains(WorkPart.USER_CODE.ordinal() + 1);
             go.countDown();
             epoch.forEach(batch -> {});
-            assertThat(nanos(read(files().get(0)), LoaderDescriptor.ROLE_GATHERER, WorkPart.USER_CODE)).isPositive();
+            assertThat(nanos(read(files().get(0)), LoaderDescriptor.ROLE_GATHERER, WorkPart.USER_CODE))
+                    .isPositive();
         }
     }
 

@@ -18,7 +18,9 @@ public final class LoaderTable {
     /** Returns the fields of the JSON object. */
     public static JsonFields fields(LoaderRow row) {
         JsonFields shares = new JsonFields();
-        row.bottleneck().shares().forEach((cause, share) -> shares.with(cause.key(), Math.round(share * 1000) / 1000.0));
+        row.bottleneck()
+                .shares()
+                .forEach((cause, share) -> shares.with(cause.key(), Math.round(share * 1000) / 1000.0));
         return new JsonFields()
                 .with("id", row.id())
                 .with("pid", row.pid())

@@ -92,8 +92,7 @@ public final class Exposition implements HttpResource {
     private final Supplier<List<LoaderRow>> loaders;
 
     /** Creates the resource; {@code versions} reads the use of every version at each request, {@code loaders} the live loaders. */
-    public Exposition(
-            Counters counters, Supplier<List<VersionUse>> versions, Supplier<List<LoaderRow>> loaders) {
+    public Exposition(Counters counters, Supplier<List<VersionUse>> versions, Supplier<List<LoaderRow>> loaders) {
         this.counters = counters;
         this.versions = versions;
         this.loaders = loaders;
@@ -164,8 +163,9 @@ public final class Exposition implements HttpResource {
     }
 
     private static CounterSnapshot batches(List<LoaderRow> rows) {
-        CounterSnapshot.Builder snapshot =
-                CounterSnapshot.builder().name("larder_loader_batches").help("Batches that the trainer of a loader has taken.");
+        CounterSnapshot.Builder snapshot = CounterSnapshot.builder()
+                .name("larder_loader_batches")
+                .help("Batches that the trainer of a loader has taken.");
         rows.forEach(row -> snapshot.dataPoint(CounterDataPointSnapshot.builder()
                 .labels(labels(row))
                 .value((double) row.batches())
@@ -176,12 +176,15 @@ public final class Exposition implements HttpResource {
     private static GaugeSnapshot shares(List<LoaderRow> rows) {
         GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder()
                 .name("larder_loader_share")
-                .help("Share of the time of a loader's trainer by cause, since the last request; trainer: it does not wait.");
+                .help(
+                        "Share of the time of a loader's trainer by cause, since the last request; trainer: it does not wait.");
         for (LoaderRow row : rows) {
-            row.bottleneck().shares().forEach((cause, share) -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
-                    .labels(labels(row).add("cause", cause.key()))
-                    .value(share)
-                    .build()));
+            row.bottleneck()
+                    .shares()
+                    .forEach((cause, share) -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
+                            .labels(labels(row).add("cause", cause.key()))
+                            .value(share)
+                            .build()));
         }
         return snapshot.build();
     }

@@ -31,8 +31,9 @@ final class Advice {
             case STARTING -> "the start of epochs: " + longerEpochs();
             case UPLOAD ->
                 "uploads: choose deviceMode(RESIDENT), or convert rows on the device so that fewer bytes are uploaded";
-            case PROCESSOR -> "a processor: give this process more processors (it may use " + work.facts().processors()
-                    + "), or end other programs";
+            case PROCESSOR ->
+                "a processor: give this process more processors (it may use "
+                        + work.facts().processors() + "), or end other programs";
             case DISK -> "rows from a disk: load the dataset without --in-place, or give the machine more memory";
             default -> isTiny() ? largerBatches() : lacksSlots() ? slots() : threadsOrLess();
         };
@@ -72,7 +73,8 @@ final class Advice {
     }
 
     private String largerBatches() {
-        return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now " + work.facts().batchSize();
+        return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now "
+                + work.facts().batchSize();
     }
 
     private boolean isTiny() {
@@ -93,19 +95,23 @@ final class Advice {
         return isLock
                 ? "user code that holds Python's lock: use functions of numpy in transform=, or steps of larder.feed"
                 : "user code that waits for a lock, a network or a sleep: remove the wait, or raise "
-                        + setting("threads", "threads") + ", now " + work.facts().threads();
+                        + setting("threads", "threads") + ", now "
+                        + work.facts().threads();
     }
 
     private String lessWork() {
         boolean isJava = work.facts().program() == LoaderDescriptor.PROGRAM_JAVA;
         return switch (cause) {
-            case GATHER -> "name fewer arrays, or store a smaller dtype; larder doctor shows whether huge pages are missing";
-            case DECODE -> isJava
-                    ? "keep decoded rows with computed(…), store smaller images, or give the process more processors"
-                    : "store smaller images, or give the feed more processors";
-            default -> isJava
-                    ? "keep the rows with computed(…), or give the process more processors"
-                    : "store the rows transformed, or give the process more processors";
+            case GATHER ->
+                "name fewer arrays, or store a smaller dtype; larder doctor shows whether huge pages are missing";
+            case DECODE ->
+                isJava
+                        ? "keep decoded rows with computed(…), store smaller images, or give the process more processors"
+                        : "store smaller images, or give the feed more processors";
+            default ->
+                isJava
+                        ? "keep the rows with computed(…), or give the process more processors"
+                        : "store the rows transformed, or give the process more processors";
         };
     }
 

@@ -32,6 +32,8 @@ public enum Cause {
     /** Returns the cause as a key of JSON objects. */
     public String key() {
         String[] words = name().toLowerCase(Locale.ROOT).split("_", -1);
-        return words.length == 1 ? words[0] : words[0] + Character.toUpperCase(words[1].charAt(0)) + words[1].substring(1);
+        return words.length == 1
+                ? words[0]
+                : words[0] + Character.toUpperCase(words[1].charAt(0)) + words[1].substring(1);
     }
 }

@@ -24,12 +24,11 @@ public record LoaderRow(
         Bottleneck bottleneck) {
     static LoaderRow of(LoaderSample now, LoaderWork work) {
         LoaderDescriptor.Facts facts = now.facts();
-        String program =
-                switch (facts.program()) {
-                    case LoaderDescriptor.PROGRAM_PYTHON -> "python";
-                    case LoaderDescriptor.PROGRAM_FEED -> "feed";
-                    default -> "java";
-                };
+        String program = switch (facts.program()) {
+            case LoaderDescriptor.PROGRAM_PYTHON -> "python";
+            case LoaderDescriptor.PROGRAM_FEED -> "feed";
+            default -> "java";
+        };
         return new LoaderRow(
                 now.file(),
                 facts.pid(),

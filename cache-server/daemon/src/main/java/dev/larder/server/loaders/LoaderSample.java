@@ -46,7 +46,8 @@ record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long 
             int descriptor = posix.openForReading(file);
             try {
                 FileStatus found = posix.status(descriptor);
-                boolean isLive = found.isRegular() && found.byteSize() <= MOST_BYTES && !posix.tryLockShared(descriptor);
+                boolean isLive =
+                        found.isRegular() && found.byteSize() <= MOST_BYTES && !posix.tryLockShared(descriptor);
                 return isLive ? read(file, descriptor, (int) found.byteSize()) : Optional.empty();
             } finally {
                 posix.close(descriptor);
@@ -88,8 +89,10 @@ record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long 
         return rows.stream().filter(row -> row.role() == role);
     }
 
-    /** Returns the batches that the consumer has taken. */
+    /** Returns the batches that the consumer has taken; 0 if their sum is impossible. */
     long batches() {
-        return rows(LoaderDescriptor.ROLE_CONSUMER).mapToLong(WorkRow::batches).sum();
+        return Math.max(
+                0,
+                rows(LoaderDescriptor.ROLE_CONSUMER).mapToLong(WorkRow::batches).sum());
     }
 }

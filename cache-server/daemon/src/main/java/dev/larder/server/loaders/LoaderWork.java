@@ -37,7 +37,9 @@ record LoaderWork(
     static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
         Sums sums = new Sums(now.nanos());
         for (int row = 0; row < now.rows().size(); row++) {
-            WorkRow earlier = before == null || row >= before.rows().size() ? null : before.rows().get(row);
+            WorkRow earlier = before == null || row >= before.rows().size()
+                    ? null
+                    : before.rows().get(row);
             sums.add(earlier, now.rows().get(row));
         }
         return new LoaderWork(
@@ -58,7 +60,7 @@ record LoaderWork(
     }
 
     long time(WorkPart part) {
-        return times[part.ordinal()];
+        return times[part.index()];
     }
 
     /** Returns the share of the window that gather threads waited for the consumer, of all their time. */
@@ -96,13 +98,13 @@ record LoaderWork(
             long[] grown = now.nanos().clone();
             long working = 0;
             for (WorkPart part : WorkPart.values()) {
-                int i = part.ordinal();
+                int i = part.index();
                 // a total may lag behind an earlier read with the present part
                 grown[i] = Math.max(0, grown[i] - (before == null ? 0 : before.nanos()[i]));
                 working += part == WorkPart.WAITING_FOR_CONSUMER ? 0 : grown[i];
             }
             if (now.role() == LoaderDescriptor.ROLE_UPLOADER) {
-                uploaderWaits = grown[WorkPart.WAITING_FOR_BATCH.ordinal()] + grown[WorkPart.STARTING.ordinal()];
+                uploaderWaits = grown[WorkPart.WAITING_FOR_BATCH.index()] + grown[WorkPart.STARTING.index()];
                 return;
             }
             for (int i = 0; i < grown.length; i++) {
@@ -123,11 +125,12 @@ record LoaderWork(
         /** Adds the kernel's view of a row's thread. A loader in Python has other threads in each epoch. */
         private void addScheduling(@Nullable WorkRow before, WorkRow now, long working) {
             Scheduling end = now.scheduling();
-            Scheduling start = before == null || before.thread() != now.thread() ? NOTHING : before.scheduling();
+            WorkRow earlier = before == null || before.thread() != now.thread() ? null : before;
+            Scheduling start = earlier == null ? NOTHING : earlier.scheduling();
             if (end == null || start == null) {
                 return;
             }
-            visible += start == NOTHING ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
+            visible += earlier == null ? Math.min(working, Math.max(0, moment - end.startNanos())) : working;
             cpu += end.cpuNanos() - start.cpuNanos();
             queued += end.queuedNanos() - start.queuedNanos();
             majorFaults += end.majorFaults() - start.majorFaults();

@@ -20,10 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record WorkRow(
-        int role, long thread, long[] nanos, long batches, long samples, long bytes, @Nullable Scheduling scheduling) {
-    /** The sum over all rows is no overflow. */
-    private static final long MOST = Long.MAX_VALUE / LoaderDescriptor.ROW_LIMIT;
-
+        int role,
+        long thread,
+        long[] nanos,
+        long batches,
+        long samples,
+        long bytes,
+        @Nullable Scheduling scheduling) {
     /**
      * The use of processors and disks by a thread.
      *
@@ -87,7 +90,6 @@ record WorkRow(
     }
     /** Returns a count; 0 if it is impossible, because any process of the store's group may have written it. */
     private static long count(ByteBuffer file, int offset) {
-        long count = file.getLong(offset);
-        return count < 0 || count > MOST ? 0 : count;
+        return Math.max(0, file.getLong(offset));
     }
 }

@@ -42,7 +42,16 @@ class ExpositionTest {
                     new VersionUse("a \"b\"\n", 3, 4096, false, true, true, List.of(7L, 8L)),
                     new VersionUse("old", 1, 512, true, false, true, List.of())),
             () -> List.of(new LoaderRow(
-                    "7-1f", 7, "java", "mnist", "", 2, 4, 10, 1.5, new Bottleneck(Map.of(Cause.DECODE, 0.75), Cause.DECODE, 0.75, "decode"))));
+                    "7-1f",
+                    7,
+                    "java",
+                    "mnist",
+                    "",
+                    2,
+                    4,
+                    10,
+                    1.5,
+                    new Bottleneck(Map.of(Cause.DECODE, 0.75), Cause.DECODE, 0.75, "decode"))));
 
     private String text() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();

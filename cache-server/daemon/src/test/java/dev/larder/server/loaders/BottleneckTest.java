@@ -18,10 +18,22 @@ class BottleneckTest {
 
     private static Bottleneck of(int program, int threads, Map<WorkPart, Double> seconds, Kernel kernel) {
         long[] times = new long[WorkPart.COUNT];
-        seconds.forEach((part, value) -> times[part.ordinal()] = (long) (value * SECOND));
+        seconds.forEach((part, value) -> times[part.index()] = (long) (value * SECOND));
         Facts facts = new Facts(1, 1, 0, program, threads, 4, 256, 4, "mnist", "");
         return Bottleneck.of(new LoaderWork(
-                facts, SECOND, times, -1, threads, 0, kernel.visible, kernel.cpu, kernel.queued, kernel.faults, 0, 100, 25_600,
+                facts,
+                SECOND,
+                times,
+                -1,
+                threads,
+                0,
+                kernel.visible,
+                kernel.cpu,
+                kernel.queued,
+                kernel.faults,
+                0,
+                100,
+                25_600,
                 25_600_000));
     }
 
@@ -35,19 +47,21 @@ class BottleneckTest {
 
         assertThat(found.cause()).isEqualTo(Cause.TRAINER);
         assertThat(found.advice())
-                .isEqualTo("the trainer waits for batches 4 % of the time: it is the bottleneck itself, and a faster loader"
-                        + " gains nothing");
+                .isEqualTo(
+                        "the trainer waits for batches 4 % of the time: it is the bottleneck itself, and a faster loader"
+                                + " gains nothing");
     }
 
     @Test
     void aWaitIsDividedAsTheWorkMeanwhileAndSharesAddUp() {
-        Bottleneck found = java(
-                2, Map.of(WorkPart.WAITING_FOR_BATCH, 0.8, WorkPart.DECODING, 1.5, WorkPart.GATHERING, 0.5));
+        Bottleneck found =
+                java(2, Map.of(WorkPart.WAITING_FOR_BATCH, 0.8, WorkPart.DECODING, 1.5, WorkPart.GATHERING, 0.5));
 
         assertThat(found.cause()).isEqualTo(Cause.DECODE);
         assertThat(found.shares().get(Cause.DECODE)).isCloseTo(0.6, within(1e-9));
         assertThat(found.shares().get(Cause.GATHER)).isCloseTo(0.2, within(1e-9));
-        assertThat(found.shares().values().stream().mapToDouble(share -> share).sum()).isCloseTo(1, within(1e-9));
+        assertThat(found.shares().values().stream().mapToDouble(share -> share).sum())
+                .isCloseTo(1, within(1e-9));
         assertThat(found.advice()).endsWith("mostly for decode: raise threads(…), now 2 of 4 processors");
     }
 
@@ -60,15 +74,16 @@ class BottleneckTest {
                         WorkPart.USER_CODE, 1.0,
                         WorkPart.WAITING_FOR_CONSUMER, 3.0));
 
-        assertThat(found.advice()).endsWith("user code, while other threads wait for free slots: raise prefetch(…), now 4");
+        assertThat(found.advice())
+                .endsWith("user code, while other threads wait for free slots: raise prefetch(…), now 4");
     }
 
     @Test
     void threadsWithoutAProcessorAreToldFromSlowOnes() {
         Map<WorkPart, Double> work = Map.of(WorkPart.WAITING_FOR_BATCH, 0.9, WorkPart.TRANSFORMING, 2.0);
 
-        Bottleneck found = of(
-                LoaderDescriptor.PROGRAM_PYTHON, 2, work, new Kernel(2 * SECOND, SECOND / 2, 3 * SECOND / 2, 0));
+        Bottleneck found =
+                of(LoaderDescriptor.PROGRAM_PYTHON, 2, work, new Kernel(2 * SECOND, SECOND / 2, 3 * SECOND / 2, 0));
 
         assertThat(found.cause()).isEqualTo(Cause.PROCESSOR);
     }
@@ -88,11 +103,12 @@ class BottleneckTest {
 
     @Test
     void theStartOfEpochsAndUploadsAreNamed() {
-        assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2)).cause())
+        assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
+                        .cause())
                 .isEqualTo(Cause.STARTING);
         Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
-        times[WorkPart.WAITING_FOR_BATCH.ordinal()] = SECOND * 9 / 10;
+        times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
         LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 100, 100, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);

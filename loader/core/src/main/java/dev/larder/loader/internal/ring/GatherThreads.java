@@ -22,8 +22,7 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(
-            LoaderSource source, Gather gather, Ring ring, LoaderCounters counters, int count) {
+    static GatherThreads start(LoaderSource source, Gather gather, Ring ring, LoaderCounters counters, int count) {
         GatherThreads threads = new GatherThreads();
         ReadAhead ahead = null;
         try {

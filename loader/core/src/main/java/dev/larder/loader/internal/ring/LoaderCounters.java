@@ -82,15 +82,14 @@ public final class LoaderCounters implements AutoCloseable {
     /** Creates a file and takes its lock. The daemon removes a file without a lock, and others test locks: then another name is tried. */
     private void create(Path folder, int rows) throws IOException {
         Posix posix = Posix.system();
-        boolean isShared =
-                ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & GROUP_BIT) != 0;
+        boolean isShared = ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & GROUP_BIT) != 0;
         for (int attempt = 0; attempt < ATTEMPTS && lock == NONE; attempt++) {
             String number = Integer.toHexString(ThreadLocalRandom.current().nextInt());
             Path made = folder.resolve(ProcessHandle.current().pid() + "-" + number);
             int descriptor = posix.openOrCreate(made, 0600);
-            posix.changeMode(descriptor, isShared ? 0640 : 0600); // first, because the daemon removes files that it cannot open
-            if (posix.tryLockExclusive(descriptor)
-                    && posix.status(descriptor).isLinked()) {
+            // first, because the daemon removes files that it cannot open
+            posix.changeMode(descriptor, isShared ? 0640 : 0600);
+            if (posix.tryLockExclusive(descriptor) && posix.status(descriptor).isLinked()) {
                 lock = descriptor;
                 file = made;
             } else {
@@ -129,7 +128,7 @@ public final class LoaderCounters implements AutoCloseable {
                 ? stopwatches.stream()
                         .mapToLong(stopwatch -> stopwatch.nanos(part))
                         .sum()
-                : totals[part.ordinal()];
+                : totals[part.index()];
     }
 
     /** Removes the file. Threads that still run write to memory that no other process sees. Idempotent. */
@@ -138,7 +137,7 @@ public final class LoaderCounters implements AutoCloseable {
         if (last == null) {
             long[] totals = new long[WorkPart.COUNT];
             for (WorkPart part : WorkPart.values()) {
-                totals[part.ordinal()] = nanos(part);
+                totals[part.index()] = nanos(part);
             }
             last = totals;
             release();

@@ -90,8 +90,8 @@ public final class Ring implements DeliveredBatch.Lender {
         this.source = source;
         this.gather = gather;
         this.stopwatch = counters.newStopwatch(LoaderDescriptor.ROLE_CONSUMER);
-        this.consumerTask = new GatherTask(
-                new Workspace(source.fields(), counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER)));
+        this.consumerTask =
+                new GatherTask(new Workspace(source.fields(), counters.newStopwatch(LoaderDescriptor.ROLE_GATHERER)));
         this.timeout = timeout;
         this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();

@@ -62,7 +62,7 @@ public final class Stopwatch {
         present = next;
         since = now;
         file.putLongOrdered(row + LoaderDescriptor.SINCE_OFFSET, now);
-        file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, next.ordinal() + 1);
+        file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, next.index() + 1);
     }
 
     /** Begins the start of an epoch, which ends when a batch is taken. */
@@ -99,7 +99,7 @@ public final class Stopwatch {
         if (ended != null) {
             present = null;
             file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, 0);
-            int part = ended.ordinal();
+            int part = ended.index();
             nanos[part] += now - since;
             file.putLongOrdered(row + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES, nanos[part]);
         }
@@ -128,6 +128,6 @@ public final class Stopwatch {
 
     /** Returns the total time of a part, without the present one. */
     public long nanos(WorkPart part) {
-        return file.getLongVolatile(row + LoaderDescriptor.TIMES_OFFSET + part.ordinal() * Long.BYTES);
+        return file.getLongVolatile(row + LoaderDescriptor.TIMES_OFFSET + part.index() * Long.BYTES);
     }
 }
