@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import operator
 import re
 import sys
@@ -122,6 +121,8 @@ def _receipt(digest, visited, skipped=0):
 
 
 def _sum_of_digest(digest):
+    import hashlib  # imported when used: it takes half a megabyte
+
     return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], "big")
 
 

@@ -88,6 +88,7 @@ record WorkRow(
                 count(first, at + LoaderDescriptor.BYTES_OFFSET),
                 tasks == null || thread <= 0 ? null : Scheduling.of(tasks.resolve(Long.toString(thread))));
     }
+
     /** Returns a count; 0 if it is impossible, because any process of the store's group may have written it. */
     private static long count(ByteBuffer file, int offset) {
         return Math.max(0, file.getLong(offset));
