@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from ._errors import LarderError, _message
+from ._inputs import _sha256
 
 _WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from here on
 _MOST_SHUFFLED = 2**31 - 9  # as in Java
@@ -117,13 +118,11 @@ def _terms(positions, rows):
 
 def _receipt(digest, visited, skipped=0):
     """Return the text of a receipt from its sums."""
-    return f"{(_sum_of_digest(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
+    return f"{(_receipt_start(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
 
 
-def _sum_of_digest(digest):
-    import hashlib  # imported when used: it takes half a megabyte
-
-    return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], "big")
+def _receipt_start(digest):
+    return int.from_bytes(_sha256(digest.encode()).digest()[:8], "big")
 
 
 def _parsed_receipt(text, digest):
@@ -131,7 +130,7 @@ def _parsed_receipt(text, digest):
     if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{16}(-[0-9a-fA-F]{16})?", text):
         raise ValueError
     visited, _, skipped = text.partition("-")
-    return (int(visited, 16) - _sum_of_digest(digest)) % _WIDTH, int(skipped or "0", 16)
+    return (int(visited, 16) - _receipt_start(digest)) % _WIDTH, int(skipped or "0", 16)
 
 
 class _Plan:

@@ -23,6 +23,9 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
     /** The longest mean time of a page fault that reads from a disk. */
     private static final long SLOWEST_FAULT = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** The bytes of a read that count: a program also reads a few of its own files. */
+    private static final long LEAST_READ = 256 << 10;
+
     private static final Map<WorkPart, Cause> CAUSES = Map.of(
             WorkPart.PLANNING, Cause.GATHER,
             WorkPart.READING, Cause.DISK,
@@ -72,8 +75,9 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         if (work.visible() <= 0) {
             return weights;
         }
-        double blocked = (double) work.blocked() / work.visible();
-        if (blocked > NOTABLE && work.majorFaults() > 0 && work.blocked() / work.majorFaults() < SLOWEST_FAULT) {
+        long counted = work.time(WorkPart.READING); // waits for a disk that the loader has counted itself
+        double blocked = Math.max(0, work.blocked() - counted) / Math.max(1.0, work.visible() - counted);
+        if (blocked > NOTABLE && readsFromDisk(work)) {
             moveTo(Cause.DISK, blocked, weights);
         }
         double queued = Math.min(1, (double) work.queued() / work.visible());
@@ -81,6 +85,12 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
             moveTo(Cause.PROCESSOR, queued, weights);
         }
         return weights;
+    }
+
+    /** Returns whether the blocked threads wait for a disk: for faults of pages, or for reads, which another thread may have requested. */
+    private static boolean readsFromDisk(LoaderWork work) {
+        boolean isByFaults = work.majorFaults() > 0 && work.blocked() / work.majorFaults() < SLOWEST_FAULT;
+        return isByFaults || work.readBytes() > LEAST_READ;
     }
 
     /** Moves a share of all causes to one of them. */

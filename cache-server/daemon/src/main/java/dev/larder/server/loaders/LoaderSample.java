@@ -25,9 +25,11 @@ import org.jspecify.annotations.Nullable;
  * @param file the name of its file
  * @param nanos the moment, by the monotonic clock
  * @param cpuTicks the processor time of its process, in hundredths of a second; 0 if it is not visible
+ * @param readBytes the bytes that its process has read from disks; 0 if they are not visible
  */
-record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, List<WorkRow> rows) {
+record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, long readBytes, List<WorkRow> rows) {
     private static final Path PROCESSES = Path.of("/proc");
+    private static final String READ_BYTES = "read_bytes: ";
     private static final int MOST_BYTES = LoaderDescriptor.fileLength(LoaderDescriptor.ROW_LIMIT);
 
     /** Samples all live loaders of a store, sorted by the names of their files. */
@@ -81,7 +83,22 @@ record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long 
             rows.add(WorkRow.of(first, second, row, now, tasks));
         }
         return Optional.of(new LoaderSample(
-                String.valueOf(file.getFileName()), facts, now, stat == null ? 0 : stat.cpuTicks(), List.copyOf(rows)));
+                String.valueOf(file.getFileName()),
+                facts,
+                now,
+                stat == null ? 0 : stat.cpuTicks(),
+                stat == null ? 0 : readBytes(process),
+                List.copyOf(rows)));
+    }
+
+    private static long readBytes(Path process) {
+        try (Stream<String> lines = Files.lines(process.resolve("io"))) {
+            return lines.filter(line -> line.startsWith(READ_BYTES))
+                    .mapToLong(line -> Long.parseLong(line.substring(READ_BYTES.length())))
+                    .sum();
+        } catch (IOException | UncheckedIOException | NumberFormatException ofAnotherUser) {
+            return 0;
+        }
     }
 
     /** Returns the rows of a role. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param helped the working time of a consumer that gathers itself
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
  * @param processCpu the processor time of the whole process; 0 if it is unknown
+ * @param readBytes the bytes that the whole process read from disks; 0 if they are unknown
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record LoaderWork(
@@ -30,6 +31,7 @@ record LoaderWork(
         long queued,
         long majorFaults,
         long processCpu,
+        long readBytes,
         long batches,
         long samples,
         long bytes) {
@@ -54,6 +56,7 @@ record LoaderWork(
                 sums.queued,
                 sums.majorFaults,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
+                before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
                 sums.batches,
                 sums.samples,
                 sums.bytes);

@@ -32,6 +32,7 @@ class BottleneckTest {
                 kernel.queued,
                 kernel.faults,
                 0,
+                0,
                 100,
                 25_600,
                 25_600_000));
@@ -102,6 +103,16 @@ class BottleneckTest {
     }
 
     @Test
+    void waitsForADiskThatTheLoaderHasCountedCountOnce() {
+        Map<WorkPart, Double> parts =
+                Map.of(WorkPart.WAITING_FOR_BATCH, 1.0, WorkPart.READING, 1.0, WorkPart.GATHERING, 1.0);
+
+        Bottleneck found = of(LoaderDescriptor.PROGRAM_JAVA, 2, parts, new Kernel(2 * SECOND, SECOND, 0, 500));
+
+        assertThat(found.shares().get(Cause.DISK)).isCloseTo(0.5, within(1e-9));
+    }
+
+    @Test
     void theStartOfEpochsAndUploadsAreNamed() {
         assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
                         .cause())
@@ -109,7 +120,7 @@ class BottleneckTest {
         Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 100, 100, 100);
+        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }
