@@ -191,6 +191,8 @@ class ChoiceTest(AheadCase):
         for rows in found:
             self.assertEqual(sorted(map(bytes, rows)), sorted(map(bytes, self.x)))
         self.assertGreater(loader._waited_for_disk(), 0)
+        reading = np.asarray(loader._counters._longs)[128:].reshape(-1, 16)[:, 5]
+        self.assertAlmostEqual(reading.sum() / 1e9, loader._waited_for_disk(), places=4)
 
     def test_a_slow_gather_looks_again(self):
         self.publish_rows()

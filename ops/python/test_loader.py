@@ -102,6 +102,19 @@ class CountersTest(StoreCase):
         go.set()
         list(batches)
 
+    def test_settings_beyond_the_counters_are_no_reason_to_fail(self):
+        self.assertEqual(len(list(self.loader(prefetch=1 << 40))), 100)
+
+    def test_a_wait_for_a_disk_is_moved_out_of_the_present_part(self):
+        longs, counters = [0] * (128 + 16), room("_counters")
+        row = counters._Row(longs, 0, 3)
+        with mock.patch.object(counters, "_monotonic", side_effect=[1000, 9000]):
+            row.begin(5)
+            row.waited_for_disk(3e-6)
+            self.assertEqual(longs[128:131], [3 | 6 << 32, 0, 4000])
+            row.end()
+        self.assertEqual(longs[128 + 3:128 + 12], [0, 0, 3000, 0, 0, 5000, 0, 0, 0])
+
     def test_a_loader_works_as_before_without_a_folder_or_room(self):
         with mock.patch.object(os, "posix_fallocate", side_effect=OSError(errno.ENOSPC, "full")):
             self.assertEqual(len(list(self.loader())), 100)

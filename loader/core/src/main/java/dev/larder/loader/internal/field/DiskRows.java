@@ -50,7 +50,6 @@ public final class DiskRows {
     private final Map<Thread, Reader> readers = new ConcurrentHashMap<>();
 
     private final AtomicLong waits = new AtomicLong();
-    private final AtomicLong waitNanos = new AtomicLong();
 
     private volatile boolean mapped;
     private volatile int patience = LEAST_REQUESTS;
@@ -142,10 +141,10 @@ public final class DiskRows {
         }
     }
 
-    /** Adds a wait for the disk. */
+    /** Adds a wait of the calling thread for the disk. */
     void addWait(long nanos) {
         waits.incrementAndGet();
-        waitNanos.addAndGet(nanos);
+        readers.get().waitNanos += nanos;
     }
 
     /** Returns how often gather threads have waited for the disk. */
@@ -153,9 +152,9 @@ public final class DiskRows {
         return waits.get();
     }
 
-    /** Returns how long gather threads have waited for the disk. */
+    /** Returns how long the calling thread has waited for the disk. */
     long waitNanos() {
-        return waitNanos.get();
+        return readers.get().waitNanos;
     }
 
     /** Returns whether a read takes very long. */
@@ -243,6 +242,7 @@ public final class DiskRows {
         private final UnsafeBuffer own = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer window = new UnsafeBuffer(own);
         private long waitsBefore;
+        private long waitNanos;
 
         /** When the read began; 0 if there is none. */
         private volatile long since;
