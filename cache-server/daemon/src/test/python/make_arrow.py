@@ -231,6 +231,16 @@ def nulls():
     expect("nulls", arrays)
 
 
+def decimals():
+    """Write nulls over numbers that int64 lacks: what lies there must not reach the rows behind it."""
+    rows = 1200  # more than are read of a file in one step
+    wide, is_null = np.array([[number, number % 3] for number in range(rows)], "<i8"), np.arange(rows) % 3 != 0
+    buffers = [pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes()), pa.py_buffer(wide.tobytes())]
+    write("decimals.arrow", pa.table({"price": pa.Array.from_buffers(pa.decimal128(38, 2), rows, buffers)}), batch=rows)
+    write("wide.arrow", pa.table({"ok": [1], "price": pa.array([2**63], pa.decimal128(38, 2))}))
+    expect("decimals", {"price": wide[:, 0], "price.mask": is_null, "price.scale": np.array(2, "<i8")})
+
+
 def dictionaries():
     codes = RANDOM.randint(0, 3, ROWS).astype("i1")
     names = ["cat", "dog", "größer"]
@@ -406,6 +416,6 @@ def hugging_face():
 shutil.rmtree(OUT, ignore_errors=True)
 OUT.mkdir(parents=True)
 datasets.disable_progress_bars()
-for make in numbers, times, columns, lists, nulls, dictionaries, bad, hugging_face, tensors, viewed, elsewhere:
+for make in numbers, times, columns, lists, nulls, decimals, dictionaries, bad, hugging_face, tensors, viewed, elsewhere:
     make()
 (OUT / "refused.tsv").write_text("".join(f"{name}\t{reason}\n" for name, reason in refused))

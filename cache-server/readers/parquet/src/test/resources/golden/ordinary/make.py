@@ -101,6 +101,21 @@ def write_nulls():
            cents=np.array([0, 0, *(int(v.scaleb(2)) for v in CENTS[:2])]), cents_dot_mask=first, cents_dot_scale=np.int64(2))
 
 
+def write_empty():
+    """Write row groups without rows: those have no pages."""
+    table = pa.table({"x": pa.array([1, 2], pa.int64()), "list": pa.array([[1, 2], None], pa.list_(pa.int16())), "word": ["a", "bc"]})
+    with pq.ParquetWriter(HERE / "empty-groups.parquet", table.schema, use_dictionary=False) as writer:
+        for rows in 0, 1, 0:
+            writer.write_table(table.slice(0, rows))
+        writer.write_table(table.slice(1))
+    groups = pq.ParquetFile(HERE / "empty-groups.parquet").metadata
+    assert [groups.row_group(i).num_rows for i in range(4)] == [0, 1, 0, 1]
+    assert pq.read_table(HERE / "empty-groups.parquet").equals(table)
+    word_bytes, word_offsets = texts(["a", "bc"])
+    expect("empty-groups.parquet", x=np.array([1, 2]), list__values=np.array([1, 2], "<i2"), list__offsets=offsets([2, 0]),
+           list__shapes=np.array([[2], [0]]), list_dot_mask=np.array([False, True]), word__bytes=word_bytes, word__offsets=word_offsets)
+
+
 def write_geometry():
     """Write a geometry of the reference system that GeoParquet has by default."""
 
@@ -148,6 +163,7 @@ def main():
     write_decimals()
     write_times()
     write_nulls()
+    write_empty()
     write_geometry()
     write_partitions()
     (HERE / "expected.tsv").write_text("\n".join(LINES) + "\n")

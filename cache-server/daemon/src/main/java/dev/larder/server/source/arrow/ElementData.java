@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ElementData {
     private static final String SCALE = ".scale";
 
+    private final String column;
     private final Kind kind;
     private final String type;
     private final int size;
@@ -28,16 +29,17 @@ final class ElementData {
     private final Pieces pieces;
     private long count;
 
-    /** Starts without elements. The field has their type, and {@code nulls} those that are null. */
-    ElementData(ArrowField field, Nulls nulls) {
-        this(field.form(), field.isScaled(), nulls);
+    /** Starts without elements of a column. The field has their type, and {@code nulls} those that are null. */
+    ElementData(String column, ArrowField field, Nulls nulls) {
+        this(column, field.form(), field.isScaled(), nulls);
     }
 
     ElementData(Kind kind, String type, int size) {
-        this(new ArrowField.Form(kind, type, size, 0), false, null);
+        this("", new ArrowField.Form(kind, type, size, 0), false, null);
     }
 
-    private ElementData(ArrowField.Form form, boolean isScaled, @Nullable Nulls nulls) {
+    private ElementData(String column, ArrowField.Form form, boolean isScaled, @Nullable Nulls nulls) {
+        this.column = column;
         this.kind = form.kind();
         this.type = form.type();
         this.size = form.size();
@@ -94,6 +96,10 @@ final class ElementData {
 
     /** Makes integers of eight bytes, or doubles, of decimals. */
     private void decimals(ArrowFile in, int piece, long row, int rows, ByteBuffer out) {
+        ByteBuffer isNull = ByteBuffer.allocate(rows);
+        if (isScaled && nulls != null) {
+            nulls.mask(in, piece, row, rows, isNull); // before the decimals, which are valid until the next read
+        }
         long place = pieces.number(piece, 0) + row * size;
         ByteBuffer decimals = in.read(place, rows * size).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < rows; i++) {
@@ -105,12 +111,13 @@ final class ElementData {
             if (!isScaled) {
                 BigInteger whole = isShort ? BigInteger.valueOf(low) : integer(decimals, i);
                 out.putDouble(new BigDecimal(whole, digits).doubleValue());
-            } else if (isShort || (nulls != null && nulls.isNull(in, piece, row + i))) {
+            } else if (isShort || isNull.get(i) != 0) {
                 out.putLong(low);
             } else {
                 in.enter(place);
                 throw in.unread(
-                        "int64 lacks a decimal, which has no point there: value=" + integer(decimals, i),
+                        "column " + column + ": int64 lacks a decimal, which has no point there: value="
+                                + integer(decimals, i),
                         "load decimals as doubles with --decimals f8, or leave the column out with --columns");
             }
         }

@@ -24,7 +24,7 @@ final class FlatColumn extends FieldColumn {
         this.rowShape = rowShape;
         long each = lists.stream().mapToLong(ArrowField::size).reduce(1, Math::multiplyExact);
         this.elementNulls = lists.isEmpty() ? nulls : Nulls.ofElements(nulls, each);
-        this.elements = new ElementData(inner, elementNulls);
+        this.elements = new ElementData(name, inner, elementNulls);
     }
 
     @Override

@@ -41,7 +41,7 @@ final class NestedColumn extends FieldColumn {
             ColumnMemory memory) {
         super(name, above);
         this.levels = levels;
-        this.elements = new ElementData(inner, elementNulls);
+        this.elements = new ElementData(name, inner, elementNulls);
         this.declared = declared;
         this.shapes = new RowShapes(levels.size(), memory);
         this.offsets = new BatchBuffer[levels.size()];

@@ -129,14 +129,8 @@ final class Nulls {
         }
     }
 
-    /** Returns whether a row of a piece is null. */
-    boolean isNull(ArrowFile in, int piece, long row) {
-        ByteBuffer one = ByteBuffer.allocate(1);
-        mask(in, piece, row, 1, one);
-        return one.get(0) != 0;
-    }
-
-    private void mask(ArrowFile in, int piece, long row, int count, ByteBuffer out) {
+    /** Puts 1 for each row of a piece that is null, 0 for the others. */
+    void mask(ArrowFile in, int piece, long row, int count, ByteBuffer out) {
         byte[] isNull = new byte[count];
         long times = 1;
         for (Nulls level = this; level != null; level = level.above) {

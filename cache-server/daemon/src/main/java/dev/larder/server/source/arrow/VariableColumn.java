@@ -17,7 +17,7 @@ final class VariableColumn extends FieldColumn {
         this.kind = field.kind();
         this.bounds = new RowBounds(field);
         this.elements = kind == Kind.LISTS
-                ? new ElementData(field.children().get(0), elementNulls)
+                ? new ElementData(name, field.children().get(0), elementNulls)
                 : new ElementData(Kind.FIXED, "|u1", 1);
     }
 

@@ -111,6 +111,17 @@ class ArrowScanTest {
         assertRefused(golden(name), reason);
     }
 
+    @Test
+    void aDecimalThatNoIntegerHoldsIsRefusedWithItsColumn() {
+        ScannedSource source = scan(golden("wide.arrow"));
+
+        assertThatThrownBy(() -> SourceFiles.data(SourceFiles.array(source, "price")))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("column price: int64 lacks a decimal, which has no point there: value="
+                        + "922337203685477580800");
+        SourceFiles.release(source);
+    }
+
     private static void assertRefused(Path path, String reason, String... columns) {
         assertThatThrownBy(() -> scan(path, columns))
                 .isInstanceOfSatisfying(

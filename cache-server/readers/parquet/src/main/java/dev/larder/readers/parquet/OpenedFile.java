@@ -87,6 +87,7 @@ record OpenedFile(
         List<RowGroup> groups = whole.rowGroups().stream()
                 .map(group ->
                         new RowGroup(List.of(group.columns().get(column)), group.totalByteSize(), group.numRows()))
+                .filter(OpenedFile::hasPages)
                 .toList();
         FileMetaData one = new FileMetaData(
                 whole.version(),
@@ -110,6 +111,11 @@ record OpenedFile(
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("another version of the library", e);
         }
+    }
+
+    /** Returns whether a row group has pages; that of an empty batch has none, and the library looks for one. */
+    private static boolean hasPages(RowGroup group) {
+        return group.numRows() != 0 || group.columns().get(0).metaData().numValues() != 0;
     }
 
     /** Returns the dictionary of a column in a row group; null if there is none. */

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Parquet files, one table for each level; folders of partitions are parts of one table. Columns are read twice if their length is not in the
@@ -108,6 +109,14 @@ final class ParquetSource implements OpenedSource {
                         "its folder names the partitions " + its.keys() + ", and that of "
                                 + first.file().path() + " names " + first.keys(),
                         "leave some files out with --exclude, or load the folders apart");
+            }
+            if (Set.copyOf(its.keys()).size() < its.keys().size()) {
+                throw new BadSource(
+                        number,
+                        BadSource.NOWHERE,
+                        "",
+                        "its folder names a partition twice: " + its.keys(),
+                        "rename a folder, or leave the file out with --exclude");
             }
             for (int i = 0; i < its.keys().size(); i++) {
                 String name = its.keys().get(i);

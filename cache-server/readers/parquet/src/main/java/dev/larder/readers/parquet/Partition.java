@@ -17,6 +17,9 @@ import java.util.List;
 record Partition(InputFile file, List<String> keys, List<String> values) {
     static final String NULL = "__HIVE_DEFAULT_PARTITION__";
 
+    /** Stands for bytes that are no UTF-8. */
+    private static final char REPLACEMENT = '\uFFFD';
+
     /** Finds the partition of a file, without keys if its folder has none. */
     static Partition of(InputFile file) {
         String level = file.level();
@@ -40,8 +43,9 @@ record Partition(InputFile file, List<String> keys, List<String> values) {
 
     private static String decoded(String text) {
         try {
-            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) { // a % without a number is itself
+            String decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+            return decoded.indexOf(REPLACEMENT) < 0 ? decoded : text;
+        } catch (IllegalArgumentException e) { // as it is, like bytes that are no UTF-8: a % without a number
             return text;
         }
     }

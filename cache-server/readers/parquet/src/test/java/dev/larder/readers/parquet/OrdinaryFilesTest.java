@@ -71,6 +71,7 @@ class OrdinaryFilesTest {
                 "decimals-of-duckdb.parquet",
                 "int96.parquet",
                 "nulls.parquet",
+                "empty-groups.parquet",
                 "geometry.parquet"
             })
     void everyValueIsThatOfPyarrow(String file) throws IOException {
@@ -134,5 +135,23 @@ class OrdinaryFilesTest {
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.file()).isEqualTo(files.size() - 1))
                 .hasMessageContaining(reason);
+    }
+
+    @Test
+    void aPartitionThatAFolderNamesTwiceIsRefused() {
+        List<InputFile> twice = List.of(new InputFile(GOLDEN.resolve("geometry.parquet"), "year=1/year=2/"));
+
+        assertThatThrownBy(() -> read(twice, ""))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its folder names a partition twice: [year, year]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a%20b, a b", "100%, 100%", "%FF, %FF", "a+b, a+b", "%F0%9F%98%80, \uD83D\uDE00"})
+    void valuesOfPartitionsAreDecodedOnlyIfTheyAreEncodedTexts(String folder, String value) {
+        Partition found = Partition.of(new InputFile(GOLDEN, "t/key=" + folder + "/"));
+
+        assertThat(found.values()).containsExactly(value);
+        assertThat(found.file().level()).isEqualTo("t/");
     }
 }
