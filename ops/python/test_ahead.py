@@ -171,6 +171,7 @@ class AdviceTest(AheadCase):
             ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "max\n", second + "a/memory.current": "700\n"}, 1 << 60),
             ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "1000\n", second + "a/memory.current": "700\n",
               second + "a/memory.stat": "inactive_file 100\nactive_file 11\nfile 400\n"}, 411),
+            ({"proc/self/cgroup": "0::/a\fb\rc\n", second + "a\fb\rc/memory.max": "1000\n", second + "a\fb\rc/memory.current": "700\n"}, 300),
         ):
             self.assertEqual(ahead._free_bytes(machine(files)), free)
 
@@ -190,6 +191,8 @@ class ChoiceTest(AheadCase):
         for rows in found:
             self.assertEqual(sorted(map(bytes, rows)), sorted(map(bytes, self.x)))
         self.assertGreater(loader._waited_for_disk(), 0)
+        reading = np.asarray(loader._counters._longs)[128:].reshape(-1, 16)[:, 5]
+        self.assertAlmostEqual(reading.sum() / 1e9, loader._waited_for_disk(), places=4)
 
     def test_a_slow_gather_looks_again(self):
         self.publish_rows()

@@ -581,9 +581,9 @@ class StoreChoiceTest(unittest.TestCase):
                 self.assertEqual((chosen, ",".join(name for name, _ in skipped) or "-"), (row[4], row[5]))
 
     def test_the_memory_is_the_machines_or_that_of_the_lowest_group(self):
-        files = {"/proc/meminfo": ["MemTotal:  1000 kB\n"], "/proc/self/cgroup": ["4:cpu,memory:/a/b\n", "0::/c\n", "1:name=x:/\n"],
-                 "/sys/fs/cgroup/memory/memory.limit_in_bytes": ["9223372036854771712\n"], "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": ["500\n"],
-                 "/sys/fs/cgroup/c/memory.max": ["max\n"], "/sys/fs/cgroup/memory.high": ["400\n"]}
+        files = {"/proc/meminfo": ["MemTotal:  1000 kB"], "/proc/self/cgroup": ["4:cpu,memory:/a/b", "0::/c", "1:name=x:/"],
+                 "/sys/fs/cgroup/memory/memory.limit_in_bytes": ["9223372036854771712"], "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": ["500"],
+                 "/sys/fs/cgroup/c/memory.max": ["max"], "/sys/fs/cgroup/memory.high": ["400"]}
         with mock.patch.object(room("_store"), "_lines", lambda path: files.get(path, [])):
             self.assertEqual(room("_store")._memory_bytes(), 400)
             files["/proc/self/cgroup"].pop(1)

@@ -102,6 +102,19 @@ class CountersTest(StoreCase):
         go.set()
         list(batches)
 
+    def test_settings_beyond_the_counters_are_no_reason_to_fail(self):
+        self.assertEqual(len(list(self.loader(prefetch=1 << 40))), 100)
+
+    def test_a_wait_for_a_disk_is_moved_out_of_the_present_part(self):
+        longs, counters = [0] * (128 + 16), room("_counters")
+        row = counters._Row(longs, 0, 3)
+        with mock.patch.object(counters, "_monotonic", side_effect=[1000, 9000]):
+            row.begin(5)
+            row.waited_for_disk(3e-6)
+            self.assertEqual(longs[128:131], [3 | 6 << 32, 0, 4000])
+            row.end()
+        self.assertEqual(longs[128 + 3:128 + 12], [0, 0, 3000, 0, 0, 5000, 0, 0, 0])
+
     def test_a_loader_works_as_before_without_a_folder_or_room(self):
         with mock.patch.object(os, "posix_fallocate", side_effect=OSError(errno.ENOSPC, "full")):
             self.assertEqual(len(list(self.loader())), 100)
@@ -375,6 +388,19 @@ class LoaderTest(StoreCase):
         self.assertIsNone(other.receipt)
         self.assertNotIn("receipt", other.state_dict())
 
+    def test_a_ctrl_c_within_a_receipt_changes_no_later_one(self):
+        order = room("_order")
+        terms = order._terms
+        for done in range(4):  # own samples and those of other ranks, by turns
+            expected, loader = (self.loader("y", batch_size=7, shard=(1, 3), threads=0) for _ in range(2))
+            for batches in iter(expected), iter(loader):
+                next(batches), next(batches)
+            outcomes = [terms] * done + [mock.Mock(side_effect=KeyboardInterrupt)]
+            with mock.patch.object(order, "_TERMS", 1), mock.patch.object(order, "_terms", lambda *a: outcomes.pop(0)(*a)):
+                with self.assertRaises(KeyboardInterrupt):
+                    loader.state_dict()
+            self.assertEqual(loader.receipt, expected.receipt)
+
     def test_skipped_samples_of_a_state_stay_in_the_receipt_of_one_rank(self):
         loader = self.loader()
         next(iter(loader))
@@ -386,6 +412,8 @@ class LoaderTest(StoreCase):
             self.assertEqual(resumed.receipt, state["receipt"][:None if rank == 0 else 16])
         with self.assertRaisesRegex(larder.LarderError, "cannot read a loader's state"):
             loader.load_state_dict({**state, "receipt": "12"})
+        with self.assertRaisesRegex(larder.LarderError, "cannot read a loader's state"):
+            loader.load_state_dict({**state, "digest": None})
 
     def test_a_state_goes_on_after_an_iterator_that_nobody_uses(self):
         def batches(count, state=None):

@@ -165,10 +165,9 @@ class _ReadAhead:
         self._most_rows, self._window, self._checked = 0, _FIRST_WINDOW_ROWS, -_WINDOW_CHECKS_S
 
     def gather(self, rows, out, first):
-        """Copy rows into an array of their shape. `first` is the position of the first one in the epoch."""
+        """Copy rows into an array of their shape. `first` is the position of the first one in the epoch. Return the seconds it waited for a disk."""
         if not self._is_cached and (self._is_cached is False or not self._look(0)):
-            self._read(rows, out, first)
-            return
+            return self._read(rows, out, first)
         if _seek(self._descriptor, 0, os.SEEK_END) < self._end:  # a gather from the mapping would end the process
             raise self._file.shorter()
         began = _now()
@@ -176,6 +175,8 @@ class _ReadAhead:
         seconds = _now() - began
         if seconds > self._slow and not self._look(first + len(out)):
             self._add_wait(seconds)
+            return seconds
+        return 0.0
 
     def may_wait(self):
         """Return whether a gather may wait for a disk."""
@@ -201,7 +202,7 @@ class _ReadAhead:
                 yield int(_row_numbers(rows)[_draws.randrange(count)])
 
     def _read(self, rows, out, first):
-        """Read rows in blocks. Before each block the kernel gets advice on a further one, a window ahead."""
+        """Read rows in blocks, and return the seconds it waited. Before each block the kernel gets advice on a further one, a window ahead."""
         began, worked = time.perf_counter(), time.thread_time()
         self._fit(began)
         numbers, target = _row_numbers(rows), memoryview(out.reshape(-1).view(np.uint8))
@@ -219,6 +220,7 @@ class _ReadAhead:
         self._add_wait(waited)
         if waited > seconds / 4:
             self._window = max(1, min(self._most_rows, 2 * self._window))
+        return waited
 
     def _add_wait(self, seconds):
         with self._lock:

@@ -19,7 +19,7 @@ _THREAD, _SINCE, _TIMES = 1, 2, 3  # longs of a row
 _TAKEN, _TAKEN_OFFSET = struct.Struct("<3q"), _HEADER_LENGTH + 96  # batches, samples and bytes of the consumer, in row 0
 _CONSUMER, _GATHERER = 1, 3
 _STARTING, _PLANNING, _READING, _GATHERING, _USER_CODE, _DECODING, _TRANSFORMING, _WAITING, _WAITING_FOR_CONSUMER = range(9)
-_MOST_NAMES = 20
+_MOST_NAMES, _MOST_INT = 20, (1 << 31) - 1
 _monotonic = time.monotonic_ns
 
 
@@ -27,7 +27,7 @@ class _Row:
     """The counters of one thread, which alone writes them. `begin` ends the present part, if any, and begins another; `end` ends it. A batch has a
     few of these calls, so they are functions over local variables, which take three quarters of the time of methods."""
 
-    __slots__ = "begin", "end", "_longs", "_at"
+    __slots__ = "begin", "end", "waited_for_disk", "_longs", "_at"
 
     def __init__(self, longs, row, role):
         at = _HEADER_LENGTH // 8 + row * _ROW_LONGS
@@ -51,7 +51,17 @@ class _Row:
                 longs[at] = role
                 longs[total] += _monotonic() - since
 
-        self.begin, self.end, self._longs, self._at = begin, end, longs, at
+        def waited_for_disk(seconds):
+            """Move some of the present part's time to the reads of a disk."""
+            nonlocal since
+            if present is not None:
+                nanos = int(seconds * 1e9)
+                longs[at] = role
+                longs[times_at + _READING] += nanos
+                since = longs[since_at] = since + nanos
+                longs[at] = states[present]
+
+        self.begin, self.end, self.waited_for_disk, self._longs, self._at = begin, end, waited_for_disk, longs, at
         longs[at] = role
 
     def of_this_thread(self):
@@ -75,8 +85,9 @@ class _Counters:
             memory = self._created(os.path.join(dataset.store, "loaders"), length)
         except OSError:
             memory = bytearray(length)
-        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), _monotonic(), _PYTHON, threads, slots, batch_size,
-                              len(os.sched_getaffinity(0)))
+        settings = (min(number, _MOST_INT) for number in (threads, slots, batch_size))
+        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), _monotonic(), _PYTHON, *settings,
+                                       len(os.sched_getaffinity(0)))
         memory[:len(header)] = header
         name = dataset.name.encode("utf-8", "replace")[:_FEED - _DATASET]
         memory[_DATASET:_DATASET + len(name)] = name
@@ -94,10 +105,10 @@ class _Counters:
             lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             release = weakref.finalize(self, _release, path, lock, self.pid)
             try:
+                os.fchmod(lock, 0o640 if is_shared else 0o600)  # first, because the daemon removes files that it cannot open
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.fstat(lock).st_nlink:
                     os.posix_fallocate(lock, 0, length)
-                    os.fchmod(lock, 0o640 if is_shared else 0o600)
                     memory = _map_counters(path, length)
                     self._lock = lock
                     self.alive.add(self)

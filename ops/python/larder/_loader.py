@@ -271,7 +271,7 @@ class Loader:
         """Return the counters of this process, which a forked child makes for itself."""
         if self._counters is None or self._counters.pid != os.getpid():
             row_bytes = sum(source.row_bytes for source in self._sources)
-            self._counters = _Counters(self._dataset, self._threads, self._prefetch, self._batch_size, row_bytes)
+            self._counters = _Counters(self._dataset, self._threads, self._prefetch, min(self._batch_size, self._rows), row_bytes)
         return self._counters
 
     def _end(self):
@@ -381,7 +381,7 @@ class _Source:
         self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
     def gather(self, rows, out, _first=0):
-        """Copy rows into an array of their shape. Their position in the epoch does not matter."""
+        """Copy rows into an array of their shape. Their position in the epoch does not matter. Never waits for a disk, as far as is known."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
                 self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
@@ -463,7 +463,7 @@ class _Gatherer:
     def _group(self, group, row):
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
-        arrays = self._gathered(rows, samples, first * size)
+        arrays = self._gathered(rows, samples, first * size, row)
         if self._together == 1:
             batch = self._batch(arrays, first, samples, valid)
             if self._transform is not None:
@@ -481,12 +481,14 @@ class _Gatherer:
             batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
 
-    def _gathered(self, rows, size, first):
-        """Return the arrays of some rows with their names. `first` is the position of the first row."""
+    def _gathered(self, rows, size, first, row):
+        """Return the arrays of some rows with their names. `first` is the position of the first row, `row` the caller's counters."""
         slot, arrays = self._pool.take(), []
         for source, name, shape, dtype, offset in self._parts:
             out = np.ndarray((size, *shape), dtype, slot, offset)
-            source.gather(rows, out, first)
+            waited = source.gather(rows, out, first)
+            if waited:
+                row.waited_for_disk(waited)
             arrays.append((name, out))
         return arrays
 

@@ -127,7 +127,7 @@ def _receipt_start(digest):
 
 def _parsed_receipt(text, digest):
     """Return the sums of a receipt. Raises ValueError for other texts."""
-    if not isinstance(text, str) or not re.fullmatch("[0-9a-fA-F]{16}(-[0-9a-fA-F]{16})?", text):
+    if not isinstance(text, str) or not isinstance(digest, str) or not re.fullmatch("[0-9a-fA-F]{16}(-[0-9a-fA-F]{16})?", text):
         raise ValueError
     visited, _, skipped = text.partition("-")
     return (int(visited, 16) - _receipt_start(digest)) % _WIDTH, int(skipped or "0", 16)
@@ -155,7 +155,7 @@ class _Plan:
         self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
         self.samples = self.batches * batch_size if drop_last else own
         self.before = 0, 0  # the sums of the receipt of the samples before the start; None if they are unknown
-        self._summed, self._sum = 0, 0  # a number of batches, and the sum of the receipt's terms of all ranks for them
+        self._sums = 0, 0  # a number of batches, and the sum of the receipt's terms of all ranks for them
         self._is_released = False
 
     def _own(self, samples, tail):
@@ -182,22 +182,24 @@ class _Plan:
 
     def receipt_after(self, batch):
         """Return the sums of the receipt of all samples that all ranks have consumed after a batch; None if they are unknown."""
-        if self.before is None or (self._is_released and batch + 1 != self._summed):
+        summed, total = self._sums  # both are set together, because a Ctrl-C may come between two lines
+        if self.before is None or (self._is_released and batch + 1 != summed):
             return None
-        if batch + 1 < self._summed:
-            self._summed, self._sum = 0, 0
-        while self._summed <= batch:
-            first, count = self._summed, min(batch + 1 - self._summed, max(1, _TERMS // (self._size * self._world)))
-            rows, _, valid = self.rows(first, count)  # of this rank, as they were gathered
+        if batch + 1 < summed:
+            summed, total = 0, 0
+        while summed <= batch:
+            count = min(batch + 1 - summed, max(1, _TERMS // (self._size * self._world)))
+            rows, _, valid = self.rows(summed, count)  # of this rank, as they were gathered
             rows = np.arange(rows.start, rows.stop, rows.step) if isinstance(rows, slice) else rows
-            start = self.start + first * self._size * self._world
-            self._sum += _terms(start + self._rank + self._world * np.arange(valid), rows[:valid])
+            start = self.start + summed * self._size * self._world
+            total += _terms(start + self._rank + self._world * np.arange(valid), rows[:valid])
+            summed += count
             if self._world > 1:
-                positions = np.arange(start, min(self.consumed_after(first + count - 1), self._counted))
-                self._sum += self._terms(positions[(positions - start) % self._world != self._rank])
-            self._summed = first + count
+                positions = np.arange(start, min(self.consumed_after(summed - 1), self._counted))
+                total += self._terms(positions[(positions - start) % self._world != self._rank])
+            self._sums = summed, total
         visited, skipped = self.before
-        return (visited + self._sum) % _WIDTH, skipped
+        return (visited + total) % _WIDTH, skipped
 
     def terms_of_order(self):
         """Return the sum of the receipt's terms of the samples before the start, from the order."""

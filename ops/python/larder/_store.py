@@ -150,15 +150,15 @@ def _memory_bytes():
             parts = [part for part in group.split("/") if part not in ("", "..")]  # in a container, the root is the own group
             for depth in range(len(parts) + 1):
                 for name in ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high"):
-                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.strip().isdigit()]
+                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.isdigit()]
     return min(sizes, default=0)
 
 
 def _lines(path):
     """Return the lines of a file of the kernel, or none if it cannot be read."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="replace") as lines:
-            return lines.read().splitlines()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            return [line.rstrip("\n") for line in file]  # a name may contain other characters that end lines
     except OSError:
         return []
 

@@ -279,12 +279,14 @@ class _TensorGatherer(_loader._Gatherer):
 
 
 class _PinningGatherer(_loader._Gatherer):
-    def _gathered(self, rows, size, first):
+    def _gathered(self, rows, size, first, row):
         arrays = []
         for source, name, shape, dtype, _ in self._parts:
             like = torch.from_numpy(np.empty(0, dtype))
             out = torch.empty((size, *shape), dtype=like.dtype, pin_memory=True)
-            source.gather(rows, out.numpy(), first)
+            waited = source.gather(rows, out.numpy(), first)
+            if waited:
+                row.waited_for_disk(waited)
             arrays.append((name, out))
         return arrays
 

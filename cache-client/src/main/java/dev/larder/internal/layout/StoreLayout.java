@@ -22,6 +22,7 @@ import java.util.stream.Stream;
  * &lt;store&gt;/data/&lt;dataset&gt;/registered    the source of a dataset that is not resident
  * &lt;store&gt;/incoming/                    work of live ingests
  * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
+ * &lt;store&gt;/loaders/                     counters of live loaders: {@link LoaderDescriptor}
  * &lt;store&gt;/regions/                     memory that processes write together: {@link RegionDescriptor}
  * &lt;store&gt;/regions.sock                 passes regions without a file to clients
  * </pre>

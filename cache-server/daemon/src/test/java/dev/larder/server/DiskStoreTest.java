@@ -7,7 +7,10 @@ import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.lock.StoreLock;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
@@ -51,6 +54,19 @@ class DiskStoreTest {
             assertThat(posix.tryLockExclusive(folder)).isTrue();
             posix.close(folder);
         }
+    }
+
+    @Test
+    void aMemberThatLocksTheFolderOfItsGroupStopsNoDaemon() throws IOException {
+        Posix posix = Posix.system();
+        Path store = Files.createDirectory(folder.resolve("store"));
+        Files.setAttribute(store, "unix:mode", 02750);
+        int member = posix.openForReading(store);
+        assertThat(posix.tryLockExclusive(member)).isTrue();
+
+        StoreLock.take(posix, new StoreLayout(store)).close();
+
+        posix.close(member);
     }
 
     @Test

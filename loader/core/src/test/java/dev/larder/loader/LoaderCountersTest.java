@@ -59,7 +59,7 @@ class LoaderCountersTest {
         }
     }
 
-    private static ByteBuffer read(Path file) throws IOException {
+    static ByteBuffer read(Path file) throws IOException {
         return ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -72,7 +72,7 @@ class LoaderCountersTest {
         return sum;
     }
 
-    private static long nanos(ByteBuffer file, int role, WorkPart part) {
+    static long nanos(ByteBuffer file, int role, WorkPart part) {
         return sum(file, role, LoaderDescriptor.TIMES_OFFSET + part.ordinal() * Long.BYTES);
     }
 

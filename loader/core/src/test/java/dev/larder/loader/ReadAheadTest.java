@@ -8,6 +8,14 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.field.DiskRows;
+import dev.larder.loader.internal.field.FieldReader;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.SourceData;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.Transform;
@@ -16,13 +24,16 @@ import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -143,6 +154,37 @@ class ReadAheadTest {
         return Long.parseLong(first.substring("rchar: ".length()));
     }
 
+    @Test
+    void waitsForADiskAreCounted() throws IOException {
+        Path rows = disk.layout()
+                .version("d", disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096))))
+                .resolve("rows.npy");
+        Path counters = Files.createDirectory(disk.layout().loaders());
+
+        await().atMost(Duration.ofMinutes(2)).until(() -> {
+            dropFromMemory(rows);
+            try (Larder larder = Larder.connect(disk.store());
+                    Dataset dataset = larder.dataset("d");
+                    Loader loader = Loader.over(dataset).shuffle(3).batch(50).build();
+                    Stream<Path> files = Files.list(counters)) {
+                loader.epoch(0).forEach(batch -> {});
+                return LoaderCountersTest.nanos(
+                                LoaderCountersTest.read(files.findFirst().orElseThrow()),
+                                LoaderDescriptor.ROLE_GATHERER,
+                                WorkPart.READING)
+                        > 0;
+            }
+        });
+    }
+
+    private static void dropFromMemory(Path file) throws Exception {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        Process dd = new ProcessBuilder("dd", "if=" + file, "iflag=nocache", "count=0", "status=none").start();
+        assertThat(dd.waitFor()).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 20})
     void aFileThatHasBecomeShorterIsNamedWithItsRow(int epochsBefore) throws IOException {
@@ -162,24 +204,67 @@ class ReadAheadTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CHECKSUM))
                     .hasMessageStartingWith("cannot gather rows: dataset=d version=1 stage=gather")
-                    .hasMessageContaining("cause=row not read: file=" + file + " row=60")
-                    .hasMessageContaining("array=rows sample=60");
+                    .hasMessageContaining("cause=row not read: file=" + file + " row=6") // threads share the batch of the first such row
+                    .hasMessageContaining("array=rows sample=6");
         }
     }
 
     @Test
-    void noThreadAndNoFileIsLeft() {
+    void noThreadAndNoFileIsLeft() throws IOException {
         disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d")) {
             Loader loader = Loader.over(dataset).batch(5).build();
             loader.epoch(0).iterator().next();
             assertThat(readAheadThreads()).isOne();
+            assertThat(openFiles()).isOne();
 
             loader.close();
 
             assertThat(readAheadThreads()).isZero();
+            assertThat(openFiles()).isZero();
         }
+    }
+
+    /** Returns how often the file of the rows is open. */
+    private static long openFiles() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(descriptor -> target(descriptor).endsWith("/rows.npy")).count();
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException closed) { // the descriptor of the list itself
+            return "";
+        }
+    }
+
+    @Test
+    void aThreadThatOutlivesTheLoaderKeepsNothingOfIt() {
+        disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            WeakReference<DiskRows> rows = readAndClosed(dataset);
+
+            await().atMost(Duration.ofMinutes(1)).until(() -> {
+                System.gc();
+                return rows.get() == null;
+            });
+        }
+    }
+
+    private static WeakReference<DiskRows> readAndClosed(Dataset dataset) {
+        SourceData data = new SourceData(List.of(dataset), SourceData.Joins.ZIP, null);
+        LoaderSource source = LoaderSource.of(data, List.of(), null, 0, Duration.ofMinutes(1), null);
+        FieldReader field = source.fields().get(0);
+        HostSlot slot = new HostSlot(source.arrays(), 1, 4, HostMemory::allocate);
+        slot.resize(4);
+        field.prepare(slot);
+        field.fill(slot, 0, 4, field.newScratch());
+        source.closeFiles();
+        return new WeakReference<>(source.disks().get(0));
     }
 
     private static long readAheadThreads() {

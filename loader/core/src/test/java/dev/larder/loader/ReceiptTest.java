@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.internal.slot.Receipt;
+import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
@@ -60,17 +61,37 @@ class ReceiptTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 8})
     void everyRankHasTheReceiptOfAllRanksAfterEachBatch(int world) {
-        SampleOrder order = Sampler.random(3).order(ROWS, 1);
-        List<Long> rows = LongStream.range(0, ROWS).map(order::row).boxed().toList();
         for (int rank = 0; rank < world; rank++) {
             try (Loader loader = batchesOf(2).shard(rank, world).build()) {
                 for (Batch batch : loader.epoch(1)) {
-                    int consumed = (int) Math.min(ROWS, batch.stateAfter().consumed());
-
-                    assertThat(batch.receipt()).isEqualTo(shelf.receipt(rows.subList(0, consumed)));
+                    assertThat(batch.receipt()).isEqualTo(receiptOf(batch.stateAfter().consumed()));
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void batchesOfASamplerHaveTheReceiptOfTheirSamplesAlsoAfterAResumeOnOtherRanks(int rank) {
+        LoaderBuilder batches = Loader.over(shelf.dataset).batches(BatchSampler.of(Sampler.random(3), 5, false));
+        try (Loader loader = batches.shard(rank, 3).build();
+                Loader other = batches.shard(3, 4).build()) {
+            for (Batch batch : loader.epoch(1)) {
+                LoaderState state = batch.stateAfter();
+
+                assertThat(state.receipt()).isEqualTo(receiptOf(state.consumed()));
+                for (Batch next : other.resume(state)) {
+                    assertThat(next.receipt()).isEqualTo(receiptOf(next.stateAfter().consumed()));
+                }
+            }
+        }
+    }
+
+    /** Returns the receipt of the first samples of epoch 1. */
+    private static String receiptOf(long consumed) {
+        SampleOrder order = Sampler.random(3).order(ROWS, 1);
+        return shelf.receipt(
+                LongStream.range(0, Math.min(ROWS, consumed)).map(order::row).boxed().toList());
     }
 
     @Test

@@ -75,7 +75,8 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         if (work.visible() <= 0) {
             return weights;
         }
-        double blocked = (double) work.blocked() / work.visible();
+        long counted = work.time(WorkPart.READING); // waits for a disk that the loader has counted itself
+        double blocked = Math.max(0, work.blocked() - counted) / Math.max(1.0, work.visible() - counted);
         if (blocked > NOTABLE && readsFromDisk(work)) {
             moveTo(Cause.DISK, blocked, weights);
         }

@@ -106,8 +106,10 @@ record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long 
         return rows.stream().filter(row -> row.role() == role);
     }
 
-    /** Returns the batches that the consumer has taken. */
+    /** Returns the batches that the consumer has taken; 0 if their sum is impossible. */
     long batches() {
-        return rows(LoaderDescriptor.ROLE_CONSUMER).mapToLong(WorkRow::batches).sum();
+        return Math.max(
+                0,
+                rows(LoaderDescriptor.ROLE_CONSUMER).mapToLong(WorkRow::batches).sum());
     }
 }

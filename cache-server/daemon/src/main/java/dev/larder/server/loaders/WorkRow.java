@@ -69,7 +69,7 @@ record WorkRow(
         int at = LoaderDescriptor.rowOffset(row);
         long[] nanos = new long[WorkPart.COUNT];
         for (int part = 0; part < nanos.length; part++) {
-            nanos[part] = first.getLong(at + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES);
+            nanos[part] = count(first, at + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES);
         }
         int part = first.getInt(at + LoaderDescriptor.PART_OFFSET);
         long since = first.getLong(at + LoaderDescriptor.SINCE_OFFSET);
@@ -83,9 +83,14 @@ record WorkRow(
                 first.getInt(at + LoaderDescriptor.ROLE_OFFSET),
                 thread,
                 nanos,
-                first.getLong(at + LoaderDescriptor.BATCHES_OFFSET),
-                first.getLong(at + LoaderDescriptor.SAMPLES_OFFSET),
-                first.getLong(at + LoaderDescriptor.BYTES_OFFSET),
+                count(first, at + LoaderDescriptor.BATCHES_OFFSET),
+                count(first, at + LoaderDescriptor.SAMPLES_OFFSET),
+                count(first, at + LoaderDescriptor.BYTES_OFFSET),
                 tasks == null || thread <= 0 ? null : Scheduling.of(tasks.resolve(Long.toString(thread))));
+    }
+
+    /** Returns a count; 0 if it is impossible, because any process of the store's group may have written it. */
+    private static long count(ByteBuffer file, int offset) {
+        return Math.max(0, file.getLong(offset));
     }
 }

@@ -50,8 +50,11 @@ final class LoaderFiles {
         int descriptor;
         try {
             descriptor = posix.openForReading(file);
-        } catch (LarderException linkOrGone) {
-            new Removal().remove(file);
+        } catch (LarderException linkOrNoRoom) {
+            // this process may have too many open files, and the loader may live
+            if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || !Files.isReadable(file)) {
+                new Removal().remove(file);
+            }
             return;
         }
         try {

@@ -103,6 +103,16 @@ class BottleneckTest {
     }
 
     @Test
+    void waitsForADiskThatTheLoaderHasCountedCountOnce() {
+        Map<WorkPart, Double> parts =
+                Map.of(WorkPart.WAITING_FOR_BATCH, 1.0, WorkPart.READING, 1.0, WorkPart.GATHERING, 1.0);
+
+        Bottleneck found = of(LoaderDescriptor.PROGRAM_JAVA, 2, parts, new Kernel(2 * SECOND, SECOND, 0, 500));
+
+        assertThat(found.shares().get(Cause.DISK)).isCloseTo(0.5, within(1e-9));
+    }
+
+    @Test
     void theStartOfEpochsAndUploadsAreNamed() {
         assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
                         .cause())

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.layout.StoreOwner;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
@@ -116,10 +117,19 @@ public final class StoreLock implements AutoCloseable {
         }
     }
 
-    /** Locks the folder against programs that clean up. Waits for one that is at work there. */
+    /**
+     * Locks the folder against programs that clean up. Waits for one that is at work there; not in a store of a group, because each member
+     * could lock the folder and keep the daemon from its store.
+     */
     private static void lockFolder(Posix posix, int folder, StoreLayout layout) {
         long begin = System.nanoTime();
         while (!posix.tryLockShared(folder)) {
+            if (StoreOwner.of(layout.root()).isShared()) {
+                LOG.warn(
+                        "another program has locked the folder of the store: store={}; if it removes old files, exclude this folder",
+                        layout.root());
+                return;
+            }
             if (System.nanoTime() - begin > REMOVAL_NS) {
                 throw Failure.of(ErrorCode.REFUSED, "another program has locked the folder of the store")
                         .with("store", layout.root())

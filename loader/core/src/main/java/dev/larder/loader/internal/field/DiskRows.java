@@ -11,9 +11,9 @@ import dev.larder.internal.posix.ThreadUsage;
 import dev.larder.loader.internal.device.HostMemory;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -45,10 +45,11 @@ public final class DiskRows {
 
     private final DiskFile file;
     private final long start;
-    private final Queue<Reader> allReaders = new ConcurrentLinkedQueue<>();
-    private final ThreadLocal<Reader> readers = ThreadLocal.withInitial(this::newReader);
+
+    /** The reads of each thread; not a ThreadLocal, which would stay in a thread that outlives the loader. */
+    private final Map<Thread, Reader> readers = new ConcurrentHashMap<>();
+
     private final AtomicLong waits = new AtomicLong();
-    private final AtomicLong waitNanos = new AtomicLong();
 
     private volatile boolean mapped;
     private volatile int patience = LEAST_REQUESTS;
@@ -102,7 +103,7 @@ public final class DiskRows {
 
     /** Reads rows to consecutive places of a target. */
     void read(SourceRows source, long[] rows, int first, int count, MutableDirectBuffer target, int offset) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             int place = offset;
@@ -119,7 +120,7 @@ public final class DiskRows {
 
     /** Reads the first bytes of a row. */
     void read(SourceRows source, long row, int length, MutableDirectBuffer target, int offset) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             reader.read(row, source.position(row), length, target, offset);
@@ -131,7 +132,7 @@ public final class DiskRows {
 
     /** Reads a row to memory of the calling thread, which its next read changes. */
     DirectBuffer read(SourceRows source, long row) {
-        Reader reader = readers.get();
+        Reader reader = reader();
         reader.begin();
         try {
             return reader.read(row, source.position(row), Math.toIntExact(source.byteSize(row)));
@@ -140,10 +141,10 @@ public final class DiskRows {
         }
     }
 
-    /** Adds a wait for the disk. */
+    /** Adds a wait of the calling thread for the disk. */
     void addWait(long nanos) {
         waits.incrementAndGet();
-        waitNanos.addAndGet(nanos);
+        readers.get().waitNanos += nanos;
     }
 
     /** Returns how often gather threads have waited for the disk. */
@@ -151,9 +152,9 @@ public final class DiskRows {
         return waits.get();
     }
 
-    /** Returns how long gather threads have waited for the disk. */
+    /** Returns how long the calling thread has waited for the disk. */
     long waitNanos() {
-        return waitNanos.get();
+        return readers.get().waitNanos;
     }
 
     /** Returns whether a read takes very long. */
@@ -171,7 +172,7 @@ public final class DiskRows {
 
     private long longestReadNanos() {
         long now = System.nanoTime();
-        return allReaders.stream()
+        return readers.values().stream()
                 .mapToLong(reader -> reader.since)
                 .filter(since -> since != 0)
                 .map(since -> now - since)
@@ -179,9 +180,13 @@ public final class DiskRows {
                 .orElse(0);
     }
 
-    private Reader newReader() {
-        Reader reader = new Reader();
-        allReaders.add(reader);
+    private Reader reader() {
+        Thread thread = Thread.currentThread();
+        Reader reader = readers.get(thread);
+        if (reader == null) {
+            reader = new Reader();
+            readers.put(thread, reader);
+        }
         return reader;
     }
 
@@ -237,6 +242,7 @@ public final class DiskRows {
         private final UnsafeBuffer own = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer window = new UnsafeBuffer(own);
         private long waitsBefore;
+        private long waitNanos;
 
         /** When the read began; 0 if there is none. */
         private volatile long since;

@@ -187,6 +187,15 @@ public abstract class FieldReader {
         var unused = leaveMappings();
     }
 
+    /** Returns how long the calling thread has waited for disks, in nanoseconds. */
+    public final long diskWaitNanos() {
+        long nanos = 0;
+        for (DiskRows disk : disks) {
+            nanos += disk.waitNanos();
+        }
+        return nanos;
+    }
+
     /** Reads rows by calls from now on; returns false if they are read so already, or are in memory anyway. */
     public final boolean leaveMappings() {
         boolean left = false;

@@ -163,11 +163,6 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return fields.stream().flatMap(field -> field.disks().stream()).toList();
     }
 
-    /** Returns how long gather threads have waited for disks, in nanoseconds. */
-    public long diskWaitNanos() {
-        return disks().stream().mapToLong(DiskRows::waitNanos).sum();
-    }
-
     /** Adds the file of a read that hangs to a failure, if there is one. */
     public Failure describeReads(Failure failure) {
         disks().forEach(disk -> disk.describeHanging(failure));

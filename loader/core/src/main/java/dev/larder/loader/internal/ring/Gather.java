@@ -164,10 +164,12 @@ public final class Gather {
     private int fill(RingSlot slot, int first, int count, Workspace workspace) {
         int bad = 0;
         for (FieldReader field : fields) {
+            long waited = field.diskWaitNanos();
             workspace.stopwatch().begin(part(field));
             bad += field.runsUserCode()
                     ? fillOneByOne(slot, field, first, count, workspace)
                     : fillTogether(slot, field, first, count, workspace);
+            workspace.stopwatch().waitedForDisk(field.diskWaitNanos() - waited);
         }
         return bad;
     }

@@ -210,11 +210,6 @@ public final class HostPipeline implements Pipeline {
         return slots.size();
     }
 
-    /** Returns how long gather threads have waited for disks, in nanoseconds. */
-    public long diskWaitNanos() {
-        return source.diskWaitNanos();
-    }
-
     /** Returns the counts of deliveries. */
     public Ring.Counts counts() {
         return ring.counts();

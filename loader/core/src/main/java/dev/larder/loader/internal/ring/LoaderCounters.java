@@ -87,6 +87,8 @@ public final class LoaderCounters implements AutoCloseable {
             String number = Integer.toHexString(ThreadLocalRandom.current().nextInt());
             Path made = folder.resolve(ProcessHandle.current().pid() + "-" + number);
             int descriptor = posix.openOrCreate(made, 0600);
+            // first, because the daemon removes files that it cannot open
+            posix.changeMode(descriptor, isShared ? 0640 : 0600);
             if (posix.tryLockExclusive(descriptor) && posix.status(descriptor).isLinked()) {
                 lock = descriptor;
                 file = made;
@@ -98,7 +100,6 @@ public final class LoaderCounters implements AutoCloseable {
         int length = LoaderDescriptor.fileLength(rows);
         BulkIo.system().resize(lock, length);
         posix.reserve(lock, 0, length);
-        posix.changeMode(lock, isShared ? 0640 : 0600);
         MappedMemory mapped = MappedMemory.writable(posix, lock, length);
         memory = mapped;
         words = new UnsafeBuffer(mapped.buffer(0, length));

@@ -38,7 +38,7 @@ final class PlanQueue {
 
     /** Returns the number of the next batch to begin. */
     long nextBatch() {
-        return nextBatch;
+        return filling() == filling ? nextBatch : 0;
     }
 
     void start(Plan next) {

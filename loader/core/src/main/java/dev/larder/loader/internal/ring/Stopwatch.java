@@ -55,6 +55,10 @@ public final class Stopwatch {
     public void begin(WorkPart next) {
         long now = System.nanoTime();
         end(now);
+        begin(next, now);
+    }
+
+    private void begin(WorkPart next, long now) {
         present = next;
         since = now;
         file.putLongOrdered(row + LoaderDescriptor.SINCE_OFFSET, now);
@@ -70,6 +74,17 @@ public final class Stopwatch {
     /** Begins a wait for a batch. */
     public void beginWait() {
         begin(isStarting ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+    }
+
+    /** Moves some of the present part's time to the reads of a disk. */
+    void waitedForDisk(long waitNanos) {
+        WorkPart whole = present;
+        if (whole != null && waitNanos > 0) {
+            long end = since + waitNanos;
+            present = WorkPart.READING;
+            end(end);
+            begin(whole, end);
+        }
     }
 
     /** Ends the present part, if any. */
