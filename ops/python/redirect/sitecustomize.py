@@ -3,7 +3,8 @@
 ``np.load`` of a ``.npy`` file that a dataset was loaded from, and that has not changed since, returns the dataset's array:
 read-only, as ``np.load(path, mmap_mode="r")`` gives it, and leased until the process ends. The same holds for members of
 a ``.npz`` file, ``open_memmap`` and ``np.memmap`` with mode "r". Every other call, and every failure here, goes to numpy's own
-function. A program that does not import numpy reads only this small file.
+function. An array keeps the values that were loaded: unlike a map of numpy, it does not show a later change of the file. A program
+that does not import numpy reads only this small file.
 """
 
 import os
