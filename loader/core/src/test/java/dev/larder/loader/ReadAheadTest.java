@@ -204,7 +204,8 @@ class ReadAheadTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CHECKSUM))
                     .hasMessageStartingWith("cannot gather rows: dataset=d version=1 stage=gather")
-                    .hasMessageContaining("cause=row not read: file=" + file + " row=6") // threads share the batch of the first such row
+                    .hasMessageContaining("cause=row not read: file=" + file
+                            + " row=6") // threads share the batch of the first such row
                     .hasMessageContaining("array=rows sample=6");
         }
     }
@@ -229,7 +230,9 @@ class ReadAheadTest {
     /** Returns how often the file of the rows is open. */
     private static long openFiles() throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-            return descriptors.filter(descriptor -> target(descriptor).endsWith("/rows.npy")).count();
+            return descriptors
+                    .filter(descriptor -> target(descriptor).endsWith("/rows.npy"))
+                    .count();
         }
     }
 

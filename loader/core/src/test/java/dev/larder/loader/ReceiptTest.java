@@ -64,7 +64,8 @@ class ReceiptTest {
         for (int rank = 0; rank < world; rank++) {
             try (Loader loader = batchesOf(2).shard(rank, world).build()) {
                 for (Batch batch : loader.epoch(1)) {
-                    assertThat(batch.receipt()).isEqualTo(receiptOf(batch.stateAfter().consumed()));
+                    assertThat(batch.receipt())
+                            .isEqualTo(receiptOf(batch.stateAfter().consumed()));
                 }
             }
         }
@@ -81,7 +82,8 @@ class ReceiptTest {
 
                 assertThat(state.receipt()).isEqualTo(receiptOf(state.consumed()));
                 for (Batch next : other.resume(state)) {
-                    assertThat(next.receipt()).isEqualTo(receiptOf(next.stateAfter().consumed()));
+                    assertThat(next.receipt())
+                            .isEqualTo(receiptOf(next.stateAfter().consumed()));
                 }
             }
         }
@@ -90,8 +92,10 @@ class ReceiptTest {
     /** Returns the receipt of the first samples of epoch 1. */
     private static String receiptOf(long consumed) {
         SampleOrder order = Sampler.random(3).order(ROWS, 1);
-        return shelf.receipt(
-                LongStream.range(0, Math.min(ROWS, consumed)).map(order::row).boxed().toList());
+        return shelf.receipt(LongStream.range(0, Math.min(ROWS, consumed))
+                .map(order::row)
+                .boxed()
+                .toList());
     }
 
     @Test

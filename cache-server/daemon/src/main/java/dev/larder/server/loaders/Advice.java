@@ -34,7 +34,8 @@ final class Advice {
             case PROCESSOR ->
                 "a processor: give this process more processors (it may use "
                         + work.facts().processors() + "), or end other programs";
-            case DISK -> "rows from a disk: give the machine more memory, or load the dataset without --in-place into a store in memory";
+            case DISK ->
+                "rows from a disk: give the machine more memory, or load the dataset without --in-place into a store in memory";
             default -> isTiny() ? largerBatches() : lacksSlots() ? slots() : threadsOrLess();
         };
     }

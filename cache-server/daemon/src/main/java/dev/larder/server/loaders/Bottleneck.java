@@ -76,7 +76,7 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
             return weights;
         }
         long counted = work.time(WorkPart.READING); // waits for a disk that the loader has counted itself
-        double blocked = Math.max(0, work.blocked() - counted) / Math.max(1.0, work.visible() - counted);
+        double blocked = (double) Math.max(0, work.blocked() - counted) / Math.max(1, work.visible() - counted);
         if (blocked > NOTABLE && readsFromDisk(work)) {
             moveTo(Cause.DISK, blocked, weights);
         }

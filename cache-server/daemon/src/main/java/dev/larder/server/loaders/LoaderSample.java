@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param cpuTicks the processor time of its process, in hundredths of a second; 0 if it is not visible
  * @param readBytes the bytes that its process has read from disks; 0 if they are not visible
  */
-record LoaderSample(String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, long readBytes, List<WorkRow> rows) {
+record LoaderSample(
+        String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, long readBytes, List<WorkRow> rows) {
     private static final Path PROCESSES = Path.of("/proc");
     private static final String READ_BYTES = "read_bytes: ";
     private static final int MOST_BYTES = LoaderDescriptor.fileLength(LoaderDescriptor.ROW_LIMIT);

@@ -29,7 +29,9 @@ class LoaderSampleTest {
         for (int row = 0; row < ROWS; row++) {
             int at = LoaderDescriptor.rowOffset(row);
             file.putInt(at, LoaderDescriptor.ROLE_CONSUMER, ByteOrder.LITTLE_ENDIAN);
-            for (int offset = LoaderDescriptor.TIMES_OFFSET; offset < LoaderDescriptor.ROW_LENGTH; offset += Long.BYTES) {
+            for (int offset = LoaderDescriptor.TIMES_OFFSET;
+                    offset < LoaderDescriptor.ROW_LENGTH;
+                    offset += Long.BYTES) {
                 file.putLong(at + offset, count, ByteOrder.LITTLE_ENDIAN);
             }
         }
@@ -39,7 +41,8 @@ class LoaderSampleTest {
     @Test
     void impossibleCountsAreZero() throws IOException {
         for (long count : List.of(-1L, Long.MIN_VALUE, Long.MAX_VALUE)) {
-            Path file = Files.createDirectories(new StoreLayout(store).loaders()).resolve("1-" + count);
+            Path file =
+                    Files.createDirectories(new StoreLayout(store).loaders()).resolve("1-" + count);
             int lock = Posix.system().openForReading(Files.write(file, file(count)));
             assertThat(Posix.system().tryLockExclusive(lock)).isTrue();
 

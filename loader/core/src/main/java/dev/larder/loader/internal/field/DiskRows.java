@@ -144,7 +144,7 @@ public final class DiskRows {
     /** Adds a wait of the calling thread for the disk. */
     void addWait(long nanos) {
         waits.incrementAndGet();
-        readers.get().waitNanos += nanos;
+        reader().waitNanos += nanos;
     }
 
     /** Returns how often gather threads have waited for the disk. */
@@ -154,7 +154,7 @@ public final class DiskRows {
 
     /** Returns how long the calling thread has waited for the disk. */
     long waitNanos() {
-        return readers.get().waitNanos;
+        return reader().waitNanos;
     }
 
     /** Returns whether a read takes very long. */
