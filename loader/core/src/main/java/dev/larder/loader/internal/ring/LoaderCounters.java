@@ -58,7 +58,6 @@ public final class LoaderCounters implements AutoCloseable {
             counters.create(new StoreLayout(StoreLayout.storeOf(version)).loaders(), rows);
             LoaderDescriptor.write(counters.words, facts(data.name(), feed, settings, slots), rows);
         } catch (IOException | RuntimeException none) {
-            Logs.of(LoaderCounters.class).debug("a loader has no counters in its store: {}", none.toString());
             counters.release();
             counters.words = new UnsafeBuffer(new byte[LoaderDescriptor.fileLength(rows)]);
         }
