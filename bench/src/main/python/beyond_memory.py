@@ -58,7 +58,7 @@ def fio(file, size, seconds):
 
 
 class Group:
-    """A control group whose memory is limited."""
+    """A control group with a limit of memory."""
 
     def __init__(self, limit):
         self.folder = os.path.join(GROUPS, f"larder-bench-{os.getpid()}")

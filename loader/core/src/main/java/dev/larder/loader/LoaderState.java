@@ -73,7 +73,7 @@ public record LoaderState(
 
     /**
      * Merges the states of all ranks, each saved at any time, for loaders that deliver batches in any order. Ranks that deliver them in
-     * order have equal states, one of which is returned; only receipts differ by samples that a rank has skipped, and are combined. If
+     * order have equal states, and the first is returned; only receipts differ by samples that a rank has skipped, and are combined. If
      * each node has a shard and batches come in any order, merge the states of each node separately, because they list rows of that node.
      * Fails with {@link IllegalArgumentException} if states are missing or do not belong together.
      */
