@@ -38,7 +38,6 @@ public final class Overview {
     private final PageCollapse pages;
     private final Counters counters;
     private final ErrorLog errors;
-    private final Listing listing;
     private final long startNs = System.nanoTime();
     private final Instant started = Instant.now();
     private volatile String statusPage = "";
@@ -50,7 +49,6 @@ public final class Overview {
         this.pages = pages;
         this.counters = counters;
         this.errors = errors;
-        this.listing = new Listing(store, residency, loads);
     }
 
     /**
@@ -150,16 +148,14 @@ public final class Overview {
         return counters.value(counter);
     }
 
-    /** Returns the rows of arrays with a matching full name; see {@link Listing#rows}. */
-    List<ArrayRow> arrays(Listing.Selection selection, boolean includeRetired, int mostArrays) {
-        return listing.rows(selection, includeRetired, mostArrays);
+    /** Returns the arrays at this moment. */
+    Listing listing() {
+        return Listing.of(store, residency, loads);
     }
 
     /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
     public List<ArrayRow> arrays(String name) {
-        return Listing.withoutReloads(arrays(Listing.Selection.named(name), true, 0).stream()
-                .filter(row -> row.state() != ArrayRow.State.RETIRED)
-                .toList());
+        return listing().rows(name);
     }
 
     /** Returns every version that has files, and every other known dataset, sorted by name, retired versions last. */

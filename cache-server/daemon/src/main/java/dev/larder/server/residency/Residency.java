@@ -567,15 +567,6 @@ public final class Residency {
                     .remedy("larder wait " + name + " loads it, as does opening it; larder evict --forget " + name
                             + " forgets it");
         }
-        List<String> near = NearNames.of(name, known());
-        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                .with("dataset", name)
-                .with("store", store.layout().root())
-                .remedy(
-                        !near.isEmpty()
-                                ? "did you mean " + String.join(", ", near) + "? larder ls lists all"
-                                : Names.datasetObjection(name) != null
-                                        ? "larder ls lists all"
-                                        : "larder ls lists all; larder load " + name + "=PATH loads it");
+        return NearNames.noSuchDataset(store.layout().root(), name, known());
     }
 }
