@@ -48,7 +48,7 @@ def _warn(store, locks):
     place = f"this is read from the files of the store: store={store}"
     pids = locks.get(("WRITE", *_file_number(os.path.join(store, "daemon.lock"))))
     warnings.warn(f"note: a daemon starts or ends, so {place} pid={min(pids)}; try again for its answer" if pids else
-                  f"note: no daemon runs, so {place}; to serve it: larder serve --detach", stacklevel=5)
+                  f"note: no daemon runs, so {place}; to serve it: larder serve --detach --store {store}", stacklevel=5)
 
 
 def _locks():

@@ -13,6 +13,7 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LockHolder;
+import dev.larder.testing.OtherUser;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -118,7 +119,7 @@ class UnservedStoreTest {
 
     private static String note(Path where) {
         return "larder: note: no daemon runs, so this is read from the files of the store: store=" + where
-                + "; to serve it: larder serve --detach\n";
+                + "; to serve it: larder serve --detach --store " + where + "\n";
     }
 
     @ParameterizedTest
@@ -255,6 +256,23 @@ class UnservedStoreTest {
             assertThat(answer.code()).isEqualTo(3);
             assertThat(answer.out()).isEmpty();
             assertThat(answer.err()).startsWith("larder: no daemon at the store: store=" + empty);
+        }
+    }
+
+    @Test
+    void aMemberOfTheGroupListsItTooAndNoOtherUser() throws IOException {
+        OtherUser.assumePossible();
+        String member = String.valueOf(OtherUser.NOBODY.group());
+        try (CommandProcess daemon = CommandProcess.serve(
+                        "--group", member, "--load", "v=" + Samples.vector(folder, "shared", 10));
+                OtherUsersCommand nobody = new OtherUsersCommand(OtherUser.NOBODY)) {
+            daemon.kill();
+            String shared = daemon.store().toString();
+
+            assertThat(nobody.larder("ls", "--store", shared)).contains("note: no daemon runs", "v/shared  |u1    (10,)");
+            assertThat(nobody.larder("status", "--store", shared)).contains("its record cannot be read by this user");
+            assertThat(nobody.larder("ls", "--store", store.toString())).contains("the store belongs to another user");
+            Folders.remove(daemon.store());
         }
     }
 

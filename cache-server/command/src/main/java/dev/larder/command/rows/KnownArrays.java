@@ -87,9 +87,10 @@ public final class KnownArrays {
 
     private static String note(UnservedStore read) {
         OptionalLong pid = read.daemonPid();
-        String place = "this is read from the files of the store: store=" + read.layout().root();
+        Path store = read.layout().root();
+        String place = "this is read from the files of the store: store=" + store;
         return pid.isPresent()
                 ? "a daemon starts or ends, so " + place + " pid=" + pid.getAsLong() + "; try again for its answer"
-                : "no daemon runs, so " + place + "; to serve it: larder serve --detach";
+                : "no daemon runs, so " + place + "; to serve it: larder serve --detach --store " + store;
     }
 }
