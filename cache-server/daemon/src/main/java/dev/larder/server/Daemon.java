@@ -36,6 +36,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -301,10 +302,22 @@ public final class Daemon implements AutoCloseable {
         HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, place, all);
         http = endpoint;
         overview.statusPageIsAt(endpoint.address());
+        startHistory();
         if (shutdown.isStopping()) { // a stop may have run before this was set
             endpoint.close();
         }
         return endpoint::address;
+    }
+
+    /** Samples for the charts of the status page, once a second. */
+    private void startHistory() {
+        Runnable sample = () -> Guarded.run(
+                overview::addToHistory, failure -> errors.report("cannot sample for the status page", failure));
+        try {
+            var unused = threads.sampling().scheduleWithFixedDelay(sample, 0, 1, TimeUnit.SECONDS);
+        } catch (RejectedExecutionException stopped) {
+            return; // there is no page any more
+        }
     }
 
     /**

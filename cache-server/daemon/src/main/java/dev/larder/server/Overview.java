@@ -10,6 +10,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.metrics.History;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
@@ -40,6 +41,7 @@ public final class Overview {
     private final ErrorLog errors;
     private final long startNs = System.nanoTime();
     private final Instant started = Instant.now();
+    private final History history = new History();
     private volatile String statusPage = "";
 
     Overview(Store store, Residency residency, Loads loads, PageCollapse pages, Counters counters, ErrorLog errors) {
@@ -132,6 +134,21 @@ public final class Overview {
     /** Sets the address of the status page, which starts after all else. */
     void statusPageIsAt(URI address) {
         statusPage = address.toString();
+    }
+
+    /** Adds a sample to the history. */
+    void addToHistory() {
+        history.add(new History.Sample(
+                System.currentTimeMillis(),
+                residency.usedBytes() + store.sharedBytes(),
+                count(Counter.LEASED_BYTES),
+                count(Counter.ASK_HITS),
+                count(Counter.ASK_MISSES)));
+    }
+
+    /** Returns samples of the last minutes, the oldest first. */
+    public List<History.Sample> history() {
+        return history.samples();
     }
 
     private static long sum(Collection<PublishedVersion> versions, ToLongFunction<PublishedVersion> value) {
