@@ -187,7 +187,17 @@ function lines(element, parts) {
   parts.forEach(([, text], i) => say(element.children[i], text));
 }
 
+function fitCharts() {
+  charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 160 }));
+}
+
 function showCharts(now) {
+  const isCalm = now.waits.every((wait) => wait.count === 0);
+  if (byId("waits").hidden !== isCalm) { // then the waits need a third of the width, or one line
+    byId("waits").hidden = isCalm;
+    byId("charts").classList.toggle("calm", isCalm);
+    fitCharts();
+  }
   if (!charts.length) drawCharts();
   charts.forEach(({ plot, keys }) => plot.setData([past.time, ...keys.map((key) => past[key])]));
   const at = past.time.length - 1;
@@ -195,9 +205,6 @@ function showCharts(now) {
   lines(byId("asks-now"), [["leased", "— hits " + past.hits[at].toFixed(1) + "/s"], ["retired", "╌ misses " + past.misses[at].toFixed(1) + "/s"]]);
   const c = now.counters;
   say(byId("waits-now"), c.waiting + " now; hits " + count(c.askHits) + ", misses " + count(c.askMisses) + ", late " + count(c.asksLate));
-  const isCalm = now.waits.every((wait) => wait.count === 0);
-  byId("charts").classList.toggle("calm", isCalm);
-  byId("waits").hidden = isCalm;
   const most = Math.max(1, ...now.waits.map((wait) => wait.count));
   const limit = (s) => s === null ? "longer" : s < 1 ? "≤ " + s * 1000 + " ms" : s < 60 ? "≤ " + s + " s" : "≤ " + s / 60 + " min";
   bars(byId("waits"), now.waits.map((wait) => [limit(wait.toSeconds), wait.count, wait.count / most]));
@@ -520,7 +527,7 @@ function begin() {
   let wait = 0;
   addEventListener("resize", () => {
     clearTimeout(wait);
-    wait = setTimeout(() => charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 160 })), 100);
+    wait = setTimeout(fitCharts, 100);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
   recall().then(poll);
