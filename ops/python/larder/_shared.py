@@ -1,4 +1,4 @@
-"""Arrays that processes in Python and Java write together, with a lock and a barrier. FORMAT.md has their layout."""
+"""Arrays that processes in Python and Java write together, with a lock and a barrier. The class ArrayDescriptor specifies them."""
 
 from __future__ import annotations
 
