@@ -79,10 +79,11 @@ final class Advice {
     }
 
     private boolean isTiny() {
+        int samples = work.facts().batchSize();
         return cause == Cause.GATHER
-                && work.batches() > 0
-                && work.bytes() / work.batches() < TINY_BYTES
-                && work.samples() / work.batches() <= FEW_SAMPLES;
+                && samples > 0
+                && samples <= FEW_SAMPLES
+                && samples * work.facts().sampleBytes() < TINY_BYTES;
     }
 
     private boolean isBlocked() {

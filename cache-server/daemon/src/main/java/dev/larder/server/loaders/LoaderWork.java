@@ -32,9 +32,7 @@ record LoaderWork(
         long majorFaults,
         long processCpu,
         long readBytes,
-        long batches,
-        long samples,
-        long bytes) {
+        long batches) {
     /** Returns the work since an earlier sample of the same loader, or since its creation. */
     static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
         Sums sums = new Sums(now.nanos());
@@ -57,9 +55,7 @@ record LoaderWork(
                 sums.majorFaults,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
                 before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
-                sums.batches,
-                sums.samples,
-                sums.bytes);
+                sums.batches);
     }
 
     long time(WorkPart part) {
@@ -90,8 +86,6 @@ record LoaderWork(
         private long queued;
         private long majorFaults;
         private long batches;
-        private long samples;
-        private long bytes;
 
         Sums(long moment) {
             this.moment = moment;
@@ -102,7 +96,7 @@ record LoaderWork(
             long working = 0;
             for (WorkPart part : WorkPart.values()) {
                 int i = part.index();
-                // a total may lag behind an earlier read with the present part
+                // the moment of an earlier read may be later than that of its words
                 grown[i] = Math.max(0, grown[i] - (before == null ? 0 : before.nanos()[i]));
                 working += part == WorkPart.WAITING_FOR_CONSUMER ? 0 : grown[i];
             }
@@ -115,8 +109,6 @@ record LoaderWork(
             }
             if (now.role() == LoaderDescriptor.ROLE_CONSUMER) {
                 batches += now.batches() - (before == null ? 0 : before.batches());
-                samples += now.samples() - (before == null ? 0 : before.samples());
-                bytes += now.bytes() - (before == null ? 0 : before.bytes());
             } else if (now.thread() != 0) {
                 gatherers++;
                 addScheduling(before, now, working);

@@ -19,7 +19,7 @@ class BottleneckTest {
     private static Bottleneck of(int program, int threads, Map<WorkPart, Double> seconds, Kernel kernel) {
         long[] times = new long[WorkPart.COUNT];
         seconds.forEach((part, value) -> times[part.index()] = (long) (value * SECOND));
-        Facts facts = new Facts(1, 1, 0, program, threads, 4, 256, 4, "mnist", "");
+        Facts facts = new Facts(1, 1, 0, program, threads, 4, 256, 4, 1000, "mnist", "");
         return Bottleneck.of(new LoaderWork(
                 facts,
                 SECOND,
@@ -33,9 +33,7 @@ class BottleneckTest {
                 kernel.faults,
                 0,
                 0,
-                100,
-                25_600,
-                25_600_000));
+                100));
     }
 
     private static Bottleneck java(int threads, Map<WorkPart, Double> seconds) {
@@ -117,10 +115,10 @@ class BottleneckTest {
         assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
                         .cause())
                 .isEqualTo(Cause.STARTING);
-        Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, "mnist", "");
+        Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, 1000, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100);
+        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 0, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }
