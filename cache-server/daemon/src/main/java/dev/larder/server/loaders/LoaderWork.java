@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param gatherers the threads that gather, without the consumer
  * @param helped the working time of a consumer that gathers itself
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
+ * @param isReading whether one of them waits for a disk at the end
  * @param processCpu the processor time of the whole process; 0 if it is unknown
  * @param readBytes the bytes that the whole process read from disks; 0 if they are unknown
  */
@@ -30,6 +31,7 @@ record LoaderWork(
         long cpu,
         long queued,
         long majorFaults,
+        boolean isReading,
         long processCpu,
         long readBytes,
         long batches) {
@@ -53,6 +55,7 @@ record LoaderWork(
                 sums.cpu,
                 sums.queued,
                 sums.majorFaults,
+                sums.isReading,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
                 before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
                 sums.batches);
@@ -74,7 +77,7 @@ record LoaderWork(
 
     /** The sums over the rows. */
     private static final class Sums {
-        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, 0);
+        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, false, 0);
 
         private final long moment;
         private final long[] times = new long[WorkPart.COUNT];
@@ -85,6 +88,7 @@ record LoaderWork(
         private long cpu;
         private long queued;
         private long majorFaults;
+        private boolean isReading;
         private long batches;
 
         Sums(long moment) {
@@ -129,6 +133,7 @@ record LoaderWork(
             cpu += end.cpuNanos() - start.cpuNanos();
             queued += end.queuedNanos() - start.queuedNanos();
             majorFaults += end.majorFaults() - start.majorFaults();
+            isReading |= end.isReading();
         }
     }
 }

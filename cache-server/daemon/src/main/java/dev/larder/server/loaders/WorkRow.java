@@ -26,10 +26,12 @@ record WorkRow(int role, long thread, long[] nanos, long batches, @Nullable Sche
      *
      * @param queuedNanos the time that it could run, but had no processor
      * @param majorFaults the page faults that read from a disk
+     * @param isReading whether it waits for a disk at present
      * @param startNanos when it started, by the monotonic clock of a machine that was never suspended
      */
-    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults, long startNanos) {
+    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults, boolean isReading, long startNanos) {
         static final long NANOS_PER_TICK = 10_000_000;
+        private static final char WAITS_FOR_DISK = 'D';
 
         /** Reads the values of a thread; null if it does not exist. */
         static @Nullable Scheduling of(Path task) {
@@ -44,6 +46,7 @@ record WorkRow(int role, long thread, long[] nanos, long batches, @Nullable Sche
                                 Long.parseLong(fields[0]),
                                 Long.parseLong(fields[1]),
                                 stat.majorFaults(),
+                                stat.state() == WAITS_FOR_DISK,
                                 stat.startTicks() * NANOS_PER_TICK);
             } catch (IOException | IndexOutOfBoundsException | NumberFormatException notVisible) {
                 return null;
