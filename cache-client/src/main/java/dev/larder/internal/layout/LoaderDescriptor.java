@@ -39,6 +39,9 @@ import org.agrona.concurrent.AtomicBuffer;
  * <p>A thread begins a part by subtracting the present time from its total, and ends it by adding the present time. So a negative total is
  * that of the present part, and a reader adds the present time to it. Times are those of CLOCK_MONOTONIC. They are numbers that Python
  * reads and writes fast, because its threads write a few of them for each batch.
+ *
+ * <p>If the folder is missing, full or closed to the user, a loader works without a file. In a store with a group any member can create
+ * files there, so a reader opens them with {@code O_NOFOLLOW | O_NONBLOCK}, reads with {@code pread}, and trusts no number.
  */
 public final class LoaderDescriptor {
     /** Increases with each change of the layout. */
