@@ -3,8 +3,8 @@
 
     run.py [--seed N] [--classpath JARS_OF_LOADER] [--only-alive] [NAME]...
 
-As root, for control groups, loop devices and FUSE. $LARDER_COMMAND is the command, by default ops/larder. --only-alive asks for no cause:
-it checks that each trainer reaches its word and is alive ten seconds later.
+As root, for control groups, loop devices and FUSE. $LARDER_COMMAND is the command, by default ops/larder. With --only-alive it asks
+for no cause, and checks that each trainer is alive ten seconds after its word.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ import scenarios
 
 
 def verdict(pid, store):
-    """The cause that larder names for the loaders of a process, or None where it has none."""
+    """The cause that larder names for the loaders of a process, or None if it has none."""
     asked = subprocess.run([scenarios.LARDER, "doctor", str(pid), "--json", "--store", store], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                            text=True, timeout=60, cwd=scenarios.TREE)
     try:

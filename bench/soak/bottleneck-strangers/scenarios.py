@@ -42,7 +42,7 @@ def seconds():
     return time.monotonic() - begun
 
 
-def say(word):
+def announce(word):
     print(word, flush=True)
 
 
@@ -53,12 +53,12 @@ def spin(cpu_seconds):
 
 
 def train(loader, step=lambda batch: None, between=lambda: None):
-    say("begin")
+    announce("begin")
     ready = False
     while True:
         for batch in loader:
             if not ready:
-                say("ready")
+                announce("ready")
                 ready = True
             step(batch)
             del batch
@@ -69,7 +69,7 @@ def train(loader, step=lambda batch: None, between=lambda: None):
 
 def train_in_proportion(loader, step_per_wait):
     # the step takes a multiple of the time that the loop waited for its batch: with threads=0 the shares are exact
-    say("begin")
+    announce("begin")
     ready = False
     while True:
         batches = iter(loader)
@@ -82,7 +82,7 @@ def train_in_proportion(loader, step_per_wait):
             del batch
             time.sleep(waited * step_per_wait)
             if not ready:
-                say("ready")
+                announce("ready")
                 ready = True
         else:
             return
@@ -95,14 +95,14 @@ class Scenario:
     seed: int
     expected: frozenset                       # one cause, or two if both are true
     why: str
-    trainer: str                              # lines of Python after PRELUDE; None for Trainer.java
+    trainer: str                              # lines of Python after PRELUDE; None for StrangerTrainer.java
     data: str                                 # a name of Setting.DATA
     parameters: dict
     place: tuple = ()                         # names of methods of Setting, each a context around the trainer
     after: str = "ready"                      # the word after which the cause is the expected one
     settle: float = 2                         # seconds after that word before the first look
     within: float = 5                         # seconds after that word in which the answer has to be right
-    nice: int = 0
+    first: bool = False                       # before all others where processors are short: for causes that need one
     beside: str = None                        # lines of Python of a second process, started after the word "begin"
 
 
@@ -176,7 +176,7 @@ def function_sleeps(rng):
 @scenario
 def function_computes(rng):
     """The function is a loop in Python of tens of milliseconds of processor time, and there is no step."""
-    return dict(expected="userCode", trainer=with_function('spin(P["function"])'), nice=-20,
+    return dict(expected="userCode", trainer=with_function('spin(P["function"])'), first=True,
                 parameters=drawn(rng, function=(0.04, 0.12)) | {"threads": 1})
 
 
@@ -202,7 +202,7 @@ def hog():
     while True:
         sum(range(1000))
 threading.Thread(target=hog, daemon=True).start()"""
-    return dict(expected="userCode", trainer=with_function('spin(P["function"])', hog), nice=-20,
+    return dict(expected="userCode", trainer=with_function('spin(P["function"])', hog), first=True,
                 parameters=drawn(rng, function=(0.04, 0.1)) | {"threads": 1})
 
 
@@ -316,7 +316,7 @@ def step_sleeps(rng):
 @scenario
 def step_computes(rng):
     """The step computes in Python for tens of milliseconds, and gathering 64 short rows is much faster."""
-    return dict(expected="trainer", trainer=with_step('spin(P["step"])'), nice=-20, parameters=drawn(rng, step=(0.04, 0.15)))
+    return dict(expected="trainer", trainer=with_step('spin(P["step"])'), first=True, parameters=drawn(rng, step=(0.04, 0.15)))
 
 
 @scenario
@@ -441,20 +441,21 @@ GATHER = """
 @scenario
 def huge_rows(rng):
     """Rows of 3 MB without a function or a step: the loop waits for copies of tens of megabytes."""
-    return dict(expected="gather", trainer=GATHER, data="huge", nice=-20, parameters=drawn(rng) | {"dataset": "huge", "batch": rng.randrange(8, 24)})
+    return dict(expected="gather", trainer=GATHER, data="huge", first=True,
+                parameters=drawn(rng) | {"dataset": "huge", "batch": rng.randrange(8, 24)})
 
 
 @scenario
 def random_short_rows(rng):
-    """Batches of very many rows of 8 bytes in random order, without a function or a step: the loop waits for gathers with cache misses."""
-    return dict(expected="gather", trainer=GATHER, data="numbers", nice=-20,
-                parameters=drawn(rng) | {"dataset": "numbers", "batch": rng.randrange(200_000, 600_000)})
+    """Batches of tens of thousands of rows of 8 bytes of thirty arrays in random order, without a function or a step: only gathers take time."""
+    return dict(expected="gather", trainer=GATHER, data="numbers", first=True,
+                parameters=drawn(rng) | {"dataset": "numbers", "batch": rng.randrange(10_000, 40_000)})
 
 
 @scenario
 def many_arrays(rng):
     """Batches of forty arrays, 2,000 rows of each, without a function or a step: only gathering is left to wait for."""
-    return dict(expected="gather", trainer=GATHER, data="many", nice=-20,
+    return dict(expected="gather", trainer=GATHER, data="many", first=True,
                 parameters=drawn(rng) | {"dataset": "many", "batch": rng.randrange(1500, 3000)})
 
 
@@ -462,13 +463,13 @@ def many_arrays(rng):
 def gather_70_step_30(rng):
     """With threads=0 nothing overlaps: gathering rows of 3 MB, and a sleep of 3/7 of that time."""
     body = 'train_in_proportion(larder.Loader("huge", batch_size=P["batch"], shuffle=P["shuffle"], threads=0), 3 / 7)'
-    return dict(expected="gather", trainer=body, data="huge", nice=-20, parameters=drawn(rng) | {"batch": rng.randrange(8, 24)})
+    return dict(expected="gather", trainer=body, data="huge", first=True, parameters=drawn(rng) | {"batch": rng.randrange(8, 24)})
 
 
 @scenario
 def feed_of_huge_rows(rng):
     """A feed copies rows of 3 MB into its slots, and its consumer looks at none of them: views, and no step."""
-    return dict(expected="gather", trainer=FEED, data="huge", nice=-20, settle=3,
+    return dict(expected="gather", trainer=FEED, data="huge", first=True, settle=3,
                 parameters=drawn(rng) | feed("huge", ["x"], rng.randrange(4, 9)))
 
 
@@ -483,14 +484,14 @@ def quota_of_processor(rng):
 
 @scenario
 def processor_shared_with_hogs(rng):
-    """The trainer gathers without pause on one processor that six busy processes of higher priority share."""
-    return dict(expected="processor", trainer=GATHER, data="huge", place=("hogs",), nice=5, within=7,
+    """The trainer gathers without pause on one processor that six busy processes have for 19 of each 20 moments."""
+    return dict(expected="processor", trainer=GATHER, data="huge", place=("hogs",), within=7,
                 parameters=drawn(rng) | {"dataset": "huge", "batch": rng.randrange(4, 8)})
 
 
 @scenario
 def step_under_quota(rng):
-    """A step that computes is alone with a quota of half a processor, and the loader needs next to nothing: the step is what is slow."""
+    """A step that computes is alone with a quota of half a processor, and the loader needs next to nothing: only the step is slow."""
     return dict(expected="trainer", trainer=with_step('spin(P["step"])'), place=("quota",),
                 parameters=drawn(rng, step=(0.04, 0.08), processors=(0.4, 0.6)))
 
@@ -500,29 +501,29 @@ def step_under_quota(rng):
 @scenario
 def feed_decodes_jpegs(rng):
     """Large JPEGs are decoded, and only 8 by 8 pixels in their middle are used: nothing but decoding is work."""
-    return dict(expected="decode", trainer=FEED, data="jpegs", nice=-20, settle=3,
+    return dict(expected="decode", trainer=FEED, data="jpegs", first=True, settle=3,
                 parameters=drawn(rng) | feed("jpegs", ["image"], rng.randrange(4, 9), transform={"image": "decode,centerCrop(8,8)"}))
 
 
 @scenario
 def feed_decodes_pngs(rng):
     """Large PNGs are inflated, and only 8 by 8 pixels in their middle are used: nothing but decoding is work."""
-    return dict(expected="decode", trainer=FEED, data="pngs", nice=-20, settle=3,
+    return dict(expected="decode", trainer=FEED, data="pngs", first=True, settle=3,
                 parameters=drawn(rng) | feed("pngs", ["image"], rng.randrange(4, 9), transform={"image": "decode,centerCrop(8,8)"}))
 
 
 @scenario
 def feed_decodes_amid_noise(rng):
-    """Large JPEGs are decoded for an idle consumer; busy processes of low priority take little from the feed."""
-    return dict(expected="decode", trainer=FEED, data="jpegs", nice=-20, settle=3, place=("noise",),
+    """Large JPEGs are decoded for an idle consumer; other busy processes have less right to a processor."""
+    return dict(expected="decode", trainer=FEED, data="jpegs", first=True, settle=3, place=("noise",),
                 parameters=drawn(rng) | feed("jpegs", ["image"], rng.randrange(4, 9), transform={"image": "decode,centerCrop(8,8)"}))
 
 
 @scenario
 def feed_transforms(rng):
-    """Each row goes through a long chain of steps over floats, of which each costs more than the copy of its bytes."""
+    """Each row goes through a long chain of steps over floats, and each step costs more than the copy of its bytes."""
     steps = "toFloat," + ",".join(["scale(2,1)", "scale(0.5,0)", "normalize(0.5,0.3)"] * rng.randrange(6, 10))
-    return dict(expected="transform", trainer=FEED, nice=-20, settle=3,
+    return dict(expected="transform", trainer=FEED, first=True, settle=3,
                 parameters=drawn(rng) | feed("small", ["x"], rng.randrange(2000, 4000), transform={"x": steps}))
 
 
@@ -530,14 +531,14 @@ def feed_transforms(rng):
 def feed_enlarges_images(rng):
     """PNGs of 16 by 16 pixels become 600 by 600 and their colours change: decoding a few hundred pixels is nothing beside that."""
     steps = "decode,resize(600,600),colourJitter(0.4,0.4,0.4,0.1)"
-    return dict(expected="transform", trainer=FEED, data="icons", nice=-20, settle=3,
+    return dict(expected="transform", trainer=FEED, data="icons", first=True, settle=3,
                 parameters=drawn(rng) | feed("icons", ["image"], rng.randrange(4, 9), transform={"image": steps}))
 
 
 @scenario
 def feed_stopped_now_and_then(rng):
     """The feed decodes, and SIGSTOP keeps it from running three quarters of the time: it has no processor, and by the clock it decodes."""
-    return dict(expected=["processor", "decode"], trainer=FEED, data="jpegs", nice=-20, settle=3, place=("stops_of_feed",),
+    return dict(expected=["processor", "decode"], trainer=FEED, data="jpegs", first=True, settle=3, place=("stops_of_feed",),
                 parameters=drawn(rng) | feed("jpegs", ["image"], 4, transform={"image": "decode,centerCrop(8,8)"}))
 
 
@@ -584,10 +585,10 @@ def disk_amid_noise(rng):
 
 @scenario
 def disk_70_step_30(rng):
-    """With threads=0 nothing overlaps: the loop waits for delayed reads, and sleeps 3/7 of that time."""
+    """With threads=0 nothing overlaps: the loop waits for reads of a slow disk, and sleeps 3/7 of that time."""
     body = 'train_in_proportion(larder.Loader("cold", ["x"], batch_size=P["batch"], shuffle=P["shuffle"], threads=0), 3 / 7)'
-    return dict(expected="disk", trainer=body, data="cold_fuse", place=("delayed",),
-                parameters=drawn(rng, delay=(0.004, 0.008)) | {"batch": rng.randrange(2, 5)})
+    return dict(expected="disk", trainer=body, data="cold", place=("throttled",),
+                parameters=drawn(rng, megabytes=(2, 4)) | {"batch": rng.randrange(4, 12)})
 
 
 @scenario
@@ -601,7 +602,7 @@ def feed_from_slow_files(rng):
 
 @scenario
 def order_of_very_many_rows(rng):
-    """The first batch of a shuffle of tens of millions of rows comes after seconds in which its order is made."""
+    """The first batch of 100,000,000 shuffled rows comes only when their order is made, after seconds."""
     return dict(expected="starting", trainer=GATHER, data="very_many", after="begin", settle=0.5,
                 parameters=drawn(rng) | {"dataset": "very_many", "batch": rng.randrange(100, 1000)})
 
@@ -616,8 +617,9 @@ def feed_waits_for_second_consumer(rng):
 @scenario
 def first_call_of_function_is_slow(rng):
     """The first call of the function takes 20 seconds, as one that reads a model: user code, before the first batch."""
-    return dict(expected=["userCode", "starting"], trainer=with_function('calls.append(1); time.sleep(20 if len(calls) == 1 else 0.001)', "calls = []"),
-                after="begin", settle=2.5, parameters=drawn(rng) | {"threads": 1})
+    body = 'calls.append(1); time.sleep(20 if len(calls) == 1 else 0.001)'
+    return dict(expected=["userCode", "starting"], trainer=with_function(body, "calls = []"), after="begin", settle=2.5,
+                parameters=drawn(rng) | {"threads": 1})
 
 
 # ---- a change --------------------------------------------------------------------------------------------------------------------------
@@ -629,7 +631,7 @@ CHANGE = """
         time.sleep(P["change"])
         {0}
         changed.set()
-        say("changed")
+        announce("changed")
     threading.Thread(target=change, daemon=True).start()
     def function(batch):
         started.set()
@@ -727,7 +729,7 @@ def make_cold(folder):
 DATA = {
     "small": lambda folder: arrays(folder, x=np.random.default_rng(7).integers(0, 255, (20_000, 784), dtype=np.uint8), y=np.arange(20_000)),
     "huge": lambda folder: arrays(folder, x=np.full((64, 3 << 20), 3, np.uint8)),
-    "numbers": lambda folder: arrays(folder, x=np.arange(8_000_000, dtype=np.float64)),
+    "numbers": lambda folder: arrays(folder, **{f"x{i}": np.arange(500_000, dtype=np.float64) for i in range(30)}),
     "many": lambda folder: arrays(folder, **{f"x{i}": np.full((50_000, 64), i, np.uint8) for i in range(40)}),
     "very_many": lambda folder: arrays(folder, x=np.zeros(100_000_000, np.uint8)),
     "jpegs": lambda folder: photos(folder, 40, 1600, jpeg, "jpg"),
@@ -795,8 +797,8 @@ class Setting:
             wrap = []
             for place in scenario.place:
                 wrap += stack.enter_context(getattr(self, place)(parameters)) or []
-            if scenario.nice:
-                wrap = ["nice", "-n", str(scenario.nice), *wrap]
+            if scenario.first:
+                wrap += stack.enter_context(self.group("cpu", shares=100_000))
             stack.callback(self.end_trainers)
             process, running = self.start(scenario, scenario.trainer, parameters, wrap, {})
             if scenario.beside:
@@ -807,7 +809,7 @@ class Setting:
     def start(self, scenario, body, parameters, wrap, words):
         if body is None:
             arguments = [str(argument) for argument in scenario.parameters["arguments"]]
-            command = ["java", "-XX:TieredStopAtLevel=1", "-cp", self.classpath, HERE + "/Trainer.java", self.store, str(SECONDS), *arguments]
+            command = ["java", "-XX:TieredStopAtLevel=1", "-cp", self.classpath, HERE + "/StrangerTrainer.java", self.store, str(SECONDS), *arguments]
         else:
             script = tempfile.mkstemp(suffix=".py", dir=self.folder)[1]
             with open(script, "w") as file:
@@ -959,8 +961,8 @@ class Setting:
             yield wrap
 
     @contextlib.contextmanager
-    def busy(self, count, nice, *prefix, body="while True: sum(range(1000))"):
-        started = [subprocess.Popen([*prefix, "nice", "-n", str(nice), self.python, "-c", body]) for _ in range(count)]
+    def busy(self, count, *prefix, body="while True: sum(range(1000))"):
+        started = [subprocess.Popen([*prefix, self.python, "-c", body], start_new_session=True) for _ in range(count)]
         try:
             yield
         finally:
@@ -971,13 +973,13 @@ class Setting:
     @contextlib.contextmanager
     def noise(self, parameters):
         copies = "import numpy as np\na = np.ones(4_000_000)\nwhile True: a.copy()"
-        with self.busy(2, 15), self.busy(1, 15, body=copies):
+        with self.busy(2, "nice", "-n", "15"), self.busy(1, "nice", "-n", "15", body=copies):
             yield
 
     @contextlib.contextmanager
     def hogs(self, parameters):
         processor = str(min(os.sched_getaffinity(0)))
-        with self.busy(6, -5, "taskset", "-c", processor):
+        with self.group("cpu", shares=20 * 1024) as wrap, self.busy(6, *wrap, "taskset", "-c", processor):
             yield ["taskset", "-c", processor]
 
     @contextlib.contextmanager

@@ -5,8 +5,8 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transform;
 import java.nio.file.Path;
 
-/** A trainer in Java: {@code Trainer STORE SECONDS FUNCTION_MILLIS STEP_MILLIS CHANGE_SECONDS}; a change swaps both times. */
-public final class Trainer {
+/** A trainer in Java: {@code StrangerTrainer STORE SECONDS FUNCTION_MILLIS STEP_MILLIS CHANGE_SECONDS}; a change swaps both times. */
+public final class StrangerTrainer {
     private static volatile int functionMillis;
     private static volatile int stepMillis;
 
