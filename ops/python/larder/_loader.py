@@ -510,7 +510,7 @@ class _Gatherer:
     def __init__(self, loader, epoch, plan):
         self._pool, self._plan, self._epoch, self._transform = loader._pool, plan, epoch, loader._transform
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
-        self._policy = loader._policy
+        self._policy = loader._policy or None
         self._hands_out_tuples = loader._is_tuple and self._transform is None
         windows = sum(file is not None for file in loader._files)
         gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, windows) if file else source
@@ -530,7 +530,7 @@ class _Gatherer:
     def _group(self, group, row):
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
-        if self._policy:
+        if self._policy is not None:
             return [self._made_of_good(first, _row_numbers(rows), samples, valid, row)]
         arrays = self._gathered(rows, samples, first * size, row)
         if self._together == 1:
