@@ -1,4 +1,4 @@
-"""Counters of a loader in a file of the store, which `larder top` reads while the loader lives. FORMAT.md has the layout."""
+"""Counters of a loader in a file of the store, which `larder top` reads while the loader lives. The class LoaderDescriptor specifies it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that processes in Python and Java write together, with a lock and a barrier. FORMAT.md has their layout."""
+"""Arrays that processes in Python and Java write together, with a lock and a barrier. The class ArrayDescriptor specifies them."""
 
 from __future__ import annotations
 
@@ -481,7 +481,7 @@ def _opened_array(store, row, wanted, end):
 
 
 def _shared_segment(store, row, end):
-    """Map the memory of a region, with a descriptor of its own: see FORMAT.md for regions without a file. None if it was removed."""
+    """Map the memory of a region, with a descriptor of its own: RegionDescriptor specifies regions without a file. None if it was removed."""
     path = row["path"]
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW) if path else _received_memory(store, row["id"], end)
     if descriptor is None:

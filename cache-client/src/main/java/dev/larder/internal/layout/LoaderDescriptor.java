@@ -41,6 +41,9 @@ import org.agrona.concurrent.AtomicBuffer;
  *
  * <p>At the end of a part, the thread sets the present part to 0, then adds to the total, then sets start and part of the next one. So a
  * reader that finds the same part and start before and after it reads a row may add the time since the start to the total.
+ *
+ * <p>If the folder is missing, full or closed to the user, a loader works without a file. In a store with a group any member can create
+ * files there, so a reader opens them with {@code O_NOFOLLOW | O_NONBLOCK}, reads with {@code pread}, and trusts no number.
  */
 public final class LoaderDescriptor {
     /** Increases with each change of the layout. */

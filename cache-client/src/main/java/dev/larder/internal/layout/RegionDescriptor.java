@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * &lt;store&gt;/regions/&lt;name&gt;@&lt;id&gt;            a region that is a file; id in 16 hex digits
  * </pre>
  *
- * A region without a file is sealed memory. To open it, a client sends the id (int64) to {@link StoreLayout#regionSocket}. The daemon
- * returns the id with a descriptor, or 0 if there is no such region.
+ * A region without a file is sealed memory. To open it, a client sends the id (int64) to {@link StoreLayout#regionSocket}, of the type
+ * {@code SOCK_SEQPACKET}. The daemon returns the id with a descriptor ({@code SCM_RIGHTS}), or 0 if there is no such region.
  *
  * <p>The id of a region is a random multiple of {@link #LOCKS}. The {@link #LOCKS} bytes of {@code locks} from there on are its locks:
  *
