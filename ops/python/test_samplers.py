@@ -119,7 +119,9 @@ class SamplerTest(LoaderCase):
             listed = self.loader(sampler=np.arange(50), shuffle=4)
             for epoch in 0, 1, 5:
                 self.assertEqual(self.rows(listed.epoch(epoch)), room("_order")._shuffled(50, 4 + epoch).tolist())
-        self.assertEqual(threads, 3 * [threading.main_thread()])
+            stored = self.loader()
+            self.rows(stored, 2)
+        self.assertEqual((threads, stored._ahead), (3 * [threading.main_thread()], None))
 
     def test_samplers_that_make_no_sense_are_refused_in_words(self):
         class Batched(Numbers):

@@ -259,7 +259,7 @@ class Loader:
         return self._sampler._order(self._rows, epoch) if order is None else order
 
     def _lay_ahead(self, epoch):
-        if self._sampler._is_pure and _LEAST_LAID_AHEAD <= self._samples <= _MOST_LAID_AHEAD:
+        if self._sampler._draw is not None and self._sampler._is_pure and _LEAST_LAID_AHEAD <= self._samples <= _MOST_LAID_AHEAD:
             self._ahead = _OrderAhead(self._sampler, self._rows, epoch)
             _start(self._ahead)
 

@@ -31,13 +31,13 @@ class Sampler:
     >>> larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, sampler=larder.Sampler.stratified(labels, seed=42))
     """
 
-    def __init__(self, description, order, count=None, over=None, is_pure=True):
-        self.description, self._order, self._count, self._parts, self._is_pure = description, order, count, over, is_pure
+    def __init__(self, description, draw, count=None, over=None, is_pure=True):
+        self.description, self._draw, self._count, self._parts, self._is_pure = description, draw, count, over, is_pure
 
     @staticmethod
     def sequential() -> Sampler:
         """Visit the rows in their stored order: a loader without `shuffle`."""
-        return Sampler("sequential", lambda rows, epoch: None)
+        return Sampler("sequential", None)
 
     @staticmethod
     def random(seed: int) -> Sampler:
@@ -117,6 +117,10 @@ class Sampler:
 
         text = text or f"rows(count={len(rows)} crc32c={_numbers_crc(rows, '>i8')})"
         return Sampler(f"{inner.description} over {text}", order, len(rows) if inner._count is None else inner._count, None, inner._is_pure)
+
+    def _order(self, rows, epoch):
+        """Return the rows of an epoch as an array; None for the stored order."""
+        return None if self._draw is None else self._draw(rows, epoch)
 
     def _samples(self, rows):
         """Return the number of samples of an epoch."""
