@@ -3,7 +3,7 @@
     check_store.py STORE [--used-bytes N] [--busy] [--expect NAME]… [--pinned NAME]…     a store that is served, or kept
     check_store.py STORE --gone                                                         one that was stopped
 
-Uses ops/docs/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one problem a line,
+Uses ops/docs/reference/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one problem a line,
 and ends with 1 if there are any.
 """
 

@@ -1,4 +1,4 @@
-"""The index of a version: its arrays by name, read in place. The class IndexDescriptor and ops/docs/FORMAT.md specify it."""
+"""The index of a version: its arrays by name, read in place. The class IndexDescriptor and ops/docs/reference/FORMAT.md specify it."""
 
 import ast
 import collections

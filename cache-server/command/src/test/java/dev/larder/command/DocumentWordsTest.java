@@ -80,7 +80,7 @@ class DocumentWordsTest {
                 Pattern.compile("<artifactId>maven-compiler-plugin</artifactId>\\s*<version>[0-9.]+</version>");
         Pattern release = Pattern.compile("<maven.compiler.release>\\d+</maven.compiler.release>");
         String build = Files.readString(ROOT.resolve("pom.xml"));
-        String pom = blocks().filter(block -> block.document().equals("ops/docs/CLIENT.md")
+        String pom = blocks().filter(block -> block.document().equals("ops/docs/how-to/CLIENT.md")
                         && block.language().equals("xml"))
                 .map(block -> String.join("\n", block.text()))
                 .findFirst()
