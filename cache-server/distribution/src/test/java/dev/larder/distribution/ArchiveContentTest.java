@@ -118,6 +118,9 @@ class ArchiveContentTest {
         assertThat(List.of(commands.group(1).split(" ", -1)))
                 .hasSizeGreaterThan(20)
                 .allSatisfy(command -> assertThat(pages).contains("larder-" + command + ".1"));
+        assertThat(STAGE.resolve("completions/larder.fish"))
+                .content()
+                .contains("complete -c larder -n __fish_use_subcommand -a serve ");
         assertThat(pages)
                 .filteredOn(page -> page.contains("-"))
                 .allSatisfy(
