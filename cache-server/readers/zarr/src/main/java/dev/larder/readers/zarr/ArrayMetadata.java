@@ -15,7 +15,7 @@ record ArrayMetadata(
         byte @Nullable [] fill,
         ChunkKeys keys,
         ChunkCodecs codecs,
-        @Nullable Shards shards) {
+        @Nullable ShardFiles shards) {
     /** Returns the shape, with one dimension at least. */
     long[] rowsShape() {
         return shape.length == 0 ? new long[] {1} : shape;
@@ -28,7 +28,7 @@ record ArrayMetadata(
 
     /** Returns whether the one chunk of the array is its bytes, as they are in memory. */
     boolean isOneFile() {
-        if (!codecs.areNone() || shards != null || !hasElements()) {
+        if (element.hasAnyLength() || !codecs.areNone() || shards != null || !hasElements()) {
             return false;
         }
         for (int axis = 0; axis < shape.length; axis++) {
