@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param fill the bytes of an element that was never written; null for zeros
  * @param shards the files of several chunks; null if each chunk is a file
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ArrayMetadata(
         long[] shape,
         Element element,
