@@ -24,7 +24,7 @@ final class FullLists {
     private final ColumnChunk chunk;
     private final ColumnPages pages;
 
-    /** Whether rows may be null, which have no values in the form of the array. */
+    /** True if rows may be null: a page then lacks values, so that it has not the form of the array. */
     private final boolean hasNulls;
 
     FullLists(
