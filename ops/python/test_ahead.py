@@ -8,6 +8,7 @@ import errno
 import gc
 import glob
 import os
+import resource
 import shutil
 import tempfile
 import threading
@@ -50,6 +51,14 @@ class AheadCase(StoreCase):
 
     def loader(self, **settings):
         return larder.Loader("d", ["x"], **{"batch_size": 32, "shuffle": 5, **settings})
+
+    def opened(self):
+        """Return the paths of the open files."""
+        paths = []
+        for name in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                paths.append(os.readlink(f"/proc/self/fd/{name}"))
+        return paths
 
     def noted(self, name):
         """Note the arguments of a function of the system, and call it."""
@@ -151,30 +160,6 @@ class AdviceTest(AheadCase):
                 list(epoch)
             self.assertEqual(epoch._gather._ahead[0]._window, most)
 
-    def test_the_limit_is_that_of_the_group_or_one_above_it_and_cached_files_count_as_free(self):
-        def machine(files):
-            root = tempfile.mkdtemp(dir=self.store)
-            for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "w") as file:
-                    file.write(text)
-            return root
-
-        first, second = "sys/fs/cgroup/memory/", "sys/fs/cgroup/"
-        for files, free in (
-            ({}, 1 << 60),
-            ({"proc/self/cgroup": "3:cpu:/a\n2:memory:/a/b\n", first + "memory.limit_in_bytes": "9223372036854771712\n", first + "memory.usage_in_bytes": "5000\n",
-              first + "a/memory.limit_in_bytes": "1000\n", first + "a/memory.usage_in_bytes": "900\n", first + "a/b/memory.limit_in_bytes": "800\n",
-              first + "a/b/memory.usage_in_bytes": "500\n", first + "a/memory.stat": "cache 9\ntotal_inactive_file 40\ntotal_active_file 60\n"}, 200),
-            ({"proc/self/cgroup": "2:memory:/elsewhere\n", first + "memory.limit_in_bytes": "800", first + "memory.usage_in_bytes": "500",
-              first + "memory.stat": "hierarchical_memory_limit 700\n"}, 200),
-            ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "max\n", second + "a/memory.current": "700\n"}, 1 << 60),
-            ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "1000\n", second + "a/memory.current": "700\n",
-              second + "a/memory.stat": "inactive_file 100\nactive_file 11\nfile 400\n"}, 411),
-            ({"proc/self/cgroup": "0::/a\fb\rc\n", second + "a\fb\rc/memory.max": "1000\n", second + "a\fb\rc/memory.current": "700\n"}, 300),
-        ):
-            self.assertEqual(ahead._free_bytes(machine(files)), free)
-
 
 class ChoiceTest(AheadCase):
     def reads_ahead(self, epoch):
@@ -232,11 +217,23 @@ class ChoiceTest(AheadCase):
         for thread in list(room("_loader")._THREADS):
             thread.join(60)
         gc.collect()
-        paths = []
-        for name in os.listdir("/proc/self/fd"):
-            with contextlib.suppress(FileNotFoundError):
-                paths.append(os.readlink(f"/proc/self/fd/{name}"))
-        self.assertEqual([path for path in paths if path.startswith(self.store) and path.endswith("x.npy")], [])
+        self.assertEqual([path for path in self.opened() if path.startswith(self.store) and path.endswith("x.npy")], [])
+
+
+class PacksTest(AheadCase):
+    def test_a_pack_of_5000_arrays_takes_one_descriptor(self):
+        arrays = {f"a{i}": np.full((4, 3), i, "<i4") for i in range(5000)}
+        pack = os.path.join(self.publish("packed", arrays, packed=True, checksums=False), "pack-0000")
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+
+        with self.absent():
+            loader = larder.Loader("packed", batch_size=2, threads=0)
+            self.assertTrue(all(loader._files))
+            self.assertLessEqual(self.opened().count(pack), 2)  # the other is that of the mapping
+            for batch in loader:
+                self.assertEqual({name: array.tolist() for name, array in batch.items()}, {name: array[:2].tolist() for name, array in arrays.items()})
 
 
 class FaultsTest(AheadCase):
