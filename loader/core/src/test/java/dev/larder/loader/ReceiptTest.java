@@ -51,7 +51,7 @@ class ReceiptTest {
         assertThat(Receipt.term(0, 1)).isEqualTo(0xf4a90164c4749e1aL);
         assertThat(Receipt.term(10_000_000_000L, 3)).isEqualTo(0xcfe504e5b4f8d2a3L);
         Receipt start = Receipt.ofDataset("ab".repeat(32));
-        long terms = Receipt.terms(new long[] {0, 1, 2}, new long[] {3, 1, 2}, 3);
+        long terms = Receipt.term(0, 3) + Receipt.term(1, 1) + Receipt.term(2, 2);
 
         assertThat(start).hasToString("271a413bd339c570");
         assertThat(start.plus(new Receipt(terms, 0))).hasToString("9fed8038863b9309");

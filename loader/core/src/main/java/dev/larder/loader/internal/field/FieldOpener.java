@@ -20,6 +20,7 @@ final class FieldOpener {
     private final long seed;
     private final Duration timeout;
     private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
+    private final DiskRows.OpenFiles files = new DiskRows.OpenFiles();
 
     /** The name of the first field, and its number of samples in each concatenated dataset. */
     private @Nullable String firstName;
@@ -60,7 +61,7 @@ final class FieldOpener {
         List<SourceRows> sources = new ArrayList<>();
         for (Dataset dataset : datasets) {
             lookups.add(lookup(dataset, field));
-            sources.add(SourceRows.of(dataset, field));
+            sources.add(SourceRows.of(dataset, field, files));
         }
         requireSamples(field, datasets, lookups, sources);
         List<SampleRows> rows = new ArrayList<>();
