@@ -18,9 +18,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,17 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReceiptTest {
     private static final int ROWS = 97;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     private static LoaderBuilder batchesOf(int size) {
         return Loader.over(shelf.dataset).shuffle(3).batch(size).threads(0);
