@@ -133,7 +133,8 @@ class AdviceTest(AheadCase):
 
     def test_neighbours_are_advised_together_and_long_rows_in_pieces(self):
         self.publish_rows(300_000)
-        rows = larder.Loader("d", ["x"], batch_size=1)._files[0]
+        with mock.patch.object(ahead, "_advice_bytes", lambda _: 128 << 10):
+            rows = larder.Loader("d", ["x"], batch_size=1)._files[0]
         advice = self.noted("posix_fadvise")
         rows.advise(np.array([7, 3, 2]))
 
@@ -143,6 +144,19 @@ class AdviceTest(AheadCase):
         self.assertEqual((begins[5], ends[-1]), ((start + 2_100_000) // 4096 * 4096, -(-(start + 2_400_000) // 4096) * 4096))
         self.assertEqual((begins[1:5], begins[6:]), (ends[:4], ends[5:-1]))
         self.assertLessEqual(max(length for *_, length, _ in advice), 128 << 10)
+
+    def test_a_piece_of_advice_is_as_long_as_the_device_allows(self):
+        sys = tempfile.mkdtemp(dir=self.store)
+        for path, text in ("devices/sda/queue/read_ahead_kb", "128"), ("devices/sda/queue/max_sectors_kb", "1280"), ("class/bdi/0:50/read_ahead_kb", "16"):
+            os.makedirs(os.path.dirname(os.path.join(sys, path)), exist_ok=True)
+            with open(os.path.join(sys, path), "w") as file:
+                file.write(text + "\n")
+        os.makedirs(os.path.join(sys, "devices/sda/sda1"))
+        os.makedirs(os.path.join(sys, "dev/block"))
+        os.symlink("../../devices/sda", os.path.join(sys, "dev/block/8:0"))
+        os.symlink("../../devices/sda/sda1", os.path.join(sys, "dev/block/8:1"))
+        for device, most in ((8, 0), 1280), ((8, 1), 1280), ((0, 50), 16), ((0, 51), 128):
+            self.assertEqual(ahead._advice_bytes(os.makedev(*device), sys), most << 10)
 
     def test_adjacent_rows_are_read_by_one_call(self):
         self.publish_rows(100)

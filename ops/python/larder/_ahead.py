@@ -20,7 +20,7 @@ from ._groups import _free_bytes, _lines
 _IN_MEMORY = "tmpfs", "ramfs", "devtmpfs", "hugetlbfs"
 _FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 512, 64 << 20, 8
 _READ_ROWS, _READS_PER_WINDOW = 64, 4
-_ADVICE_BYTES = 128 << 10  # the kernel reads no more than the read-ahead of the device for one piece of advice; that is 128 KiB by default
+_USUAL_ADVICE_KB = 128  # if the device reports no limit
 _PROBES = 16
 _SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that cannot report it
 _SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
@@ -67,12 +67,22 @@ def _is_in_memory(device):
     return False
 
 
+@functools.lru_cache(maxsize=None)
+def _advice_bytes(device, sys="/sys"):
+    """Return the most bytes that the kernel reads for a piece of advice: the read-ahead or the longest transfer of a device. It ignores the rest."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    folders = f"dev/block/{number}/queue", f"dev/block/{number}/../queue", f"class/bdi/{number}"
+    sizes = [int(line) for folder in folders for file in ("read_ahead_kb", "max_sectors_kb") for line in _lines(os.path.join(sys, folder, file))]
+    return (max(sizes, default=0) or _USUAL_ADVICE_KB) << 10
+
+
 class _DiskFile:
     """An open file, for the rows of all arrays in it. It is closed when they are gone."""
 
     def __init__(self, path):
         self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         weakref.finalize(self, os.close, self.descriptor).atexit = False
+        self.advice_bytes = _advice_bytes(os.fstat(self.descriptor).st_dev)
         with contextlib.suppress(OSError):
             os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)  # a read of a missing row then reads this row only
 
@@ -117,11 +127,11 @@ class _FileRows:
         apart = np.flatnonzero(firsts[1:] > ends[:-1])
         begins = (firsts[np.concatenate(([0], apart + 1))] * page).tolist()
         stops = (ends[np.concatenate((apart, [-1]))] * page).tolist()
-        advise, descriptor, willneed = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED
+        advise, descriptor, willneed, most = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED, self._open.advice_bytes
         with contextlib.suppress(OSError):  # it is only advice
             for begin, stop in zip(begins, stops):
-                for piece in range(begin, stop, _ADVICE_BYTES):
-                    advise(descriptor, piece, min(_ADVICE_BYTES, stop - piece), willneed)
+                for piece in range(begin, stop, most):
+                    advise(descriptor, piece, min(most, stop - piece), willneed)
 
     def read(self, rows, target):
         """Read rows into a memoryview of bytes, one after another."""
