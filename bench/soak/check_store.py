@@ -3,7 +3,7 @@
     check_store.py STORE [--used-bytes N] [--busy] [--expect NAME]… [--pinned NAME]…     a store that is served, or kept
     check_store.py STORE --gone                                                         one that was stopped
 
-Uses ops/docs/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one problem a line,
+Uses ops/docs/reference/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one problem a line,
 and ends with 1 if there are any.
 """
 
@@ -21,8 +21,7 @@ try:
 except ImportError:
     np = None
 
-TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "loaders", "regions",
-             "regions.sock"}
+TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "loaders", "regions"}
 OWN_FILES = {"manifest.json", "index", "lease", "pinned", "shard"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes versions into a store without a daemon: a second implementation of the format, based only on ops/docs/FORMAT.md.
+"""Writes versions into a store without a daemon: a second implementation of the format, based only on ops/docs/reference/FORMAT.md.
 
 The tests of larder read these versions, and tests of other readers can. Nothing removes or replaces them.
 """

@@ -19,7 +19,7 @@ import numpy as np
 import make_store
 from test_larder import HERE, ROOT, BuildsCase, larder
 
-GUIDE = os.path.join(ROOT, "ops/docs/FROM-PYTHON.md")
+GUIDE = os.path.join(ROOT, "ops/docs/how-to/FROM-PYTHON.md")
 NAMES = ["train-images", "train-labels"]
 
 

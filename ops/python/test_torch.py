@@ -386,7 +386,7 @@ class TensorTest(TorchCase):
             array.__dlpack__()
 
 
-GUIDE = os.path.join(ROOT, "ops/docs/FROM-TORCH.md")
+GUIDE = os.path.join(ROOT, "ops/docs/how-to/FROM-TORCH.md")
 
 
 @unittest.skipUnless(torch and os.path.exists(GUIDE), "needs torch and a checkout")

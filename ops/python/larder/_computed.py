@@ -1,4 +1,4 @@
-"""Computed rows in the store (FORMAT.md) and in listings, without numpy."""
+"""Computed rows in the store (RowsDescriptor) and in listings, without numpy."""
 
 import array
 import ast

@@ -1,4 +1,4 @@
-"""A mapped ring of batches and a seat in it. FORMAT.md has the layout."""
+"""A mapped ring of batches and a seat in it. The class RingDescriptor specifies the layout."""
 
 import ast
 import collections

@@ -1,4 +1,4 @@
-"""Rows that the first process to need them computes, for all processes and later runs. FORMAT.md has their layout."""
+"""Rows that the first process to need them computes, for all processes and later runs. The class RowsDescriptor specifies their layout."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ._serve import _lock_byte, _served
 from ._store import _FORMAT_VERSION, _trusted
 from ._versions import _newest
 
-_ROWS_BEHIND_PAGE = 192  # the start of rows, in bytes after a page: see FORMAT.md
+_ROWS_BEHIND_PAGE = 192  # the start of rows, in bytes after a page: see the class RowsDescriptor
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3

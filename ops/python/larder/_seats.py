@@ -1,4 +1,4 @@
-"""The locks of a region: seats, which the kernel gives up when their process dies. FORMAT.md has their bytes."""
+"""The locks of a region: seats, which the kernel gives up when their process dies. The class RegionDescriptor specifies their bytes."""
 
 from __future__ import annotations
 

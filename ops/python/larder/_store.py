@@ -175,7 +175,7 @@ def _user(uid):
 
 
 def _trusted(store):
-    """Return a store whose owner is trusted; any other user could have planted its contents (ops/docs/SECURITY.md)."""
+    """Return a store whose owner is trusted; any other user could have planted its contents (ops/docs/reference/SECURITY.md)."""
     try:
         found = os.lstat(store)
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 
     python3 make_column_vectors.py > ../resources/layout/columns.tsv
 
-This is a second implementation with numpy, written from ops/docs/FORMAT.md alone. Lines are parted by tabs: "text", key, hash,
+This is a second implementation with numpy, written from ops/docs/reference/FORMAT.md alone. Lines are parted by tabs: "text", key, hash,
 first slot of 2^20, fingerprint (hex); "integer", the same; or "array", name, code of the part, dtype, shape, data in hex.
 """
 

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of an array in a column: an array {@code scene/slots} with the part {@link #INDEX_SLOTS} belongs to the column
- * {@code scene} of kind {@code index}. {@code ops/docs/FORMAT.md} describes the contents of each part.
+ * {@code scene} of kind {@code index}. {@code ops/docs/reference/FORMAT.md} describes the contents of each part.
  */
 public enum ColumnPart {
     NONE(0),

@@ -77,7 +77,11 @@ package dev.larder.internal.layout;
  * Batches before claimed − slot count may be gone, so it begins at that batch or a later one. If its first batch is later than the
  * finished that it wrote, it writes finished again and reads claimed again. It reads batch q when published is above q. A batch is valid
  * only if the slot's sequence was 2q + 2 both before and after the read. To release the batch, it writes finished q + 1. To leave,
- * it writes ticket 0. If it finds its ticket dropped, the producer no longer waits for it.
+ * it writes ticket 0. If it finds its ticket dropped, the producer no longer waits for it. Before the flock of its page, it opens
+ * {@code producer.lock}, and starts again if that has no link afterwards. It reads the state before published: if no batch is left, ENDED
+ * is the end, and FAILED a failure with the message. If the state is OPEN and {@code producer.lock} can be locked, the producer has died;
+ * then it reads state and published once more. Both sides read and write pages with {@code pread} and {@code pwrite}. The slots are
+ * sparse, so a consumer reads only the bytes of a batch. On processors other than x86-64 it loads published and sequences with acquire.
  */
 public final class RingDescriptor {
     /** "LARDERRG" read as a little-endian integer. */

@@ -40,6 +40,15 @@ import java.util.zip.CRC32;
  * whole row. Only the holder of the row's claim writes either. The claim is an exclusive lock of byte <i>r</i> of the region's file; it
  * is an open-file-description lock, so it ends with its holder. The holder reads the state once more before it computes.
  *
+ * <p>To open the rows, a process finds the file, takes the lock id of {@code regions/locks} shared, and opens the file for reading and
+ * writing. It starts again if the file has no link any more. While the first eight bytes are zeros, the daemon is reserving it: read them
+ * with {@code pread}, wait, and start again. If the state of the region is not READY, the process takes the lock id + 1 and writes the
+ * header, then the state; a process that died before wrote the same. Then it compares the header with the expected one.
+ *
+ * <p>A reader compares the checksum of a row that it reads for the first time, because every process of the owner can write here. A process
+ * opens the file again after a fork: the locks belong to the open file description. If another process holds the claim of a row, a
+ * process waits, or computes the row for itself and writes nothing.
+ *
  * <p>The checksum is zlib's CRC-32, because Python computes that at memory speed.
  */
 public final class RowsDescriptor {

@@ -130,7 +130,7 @@ class EarlierStoreTest {
 
     @Test
     void theVersionsOfTheFormatAreThoseOfTheGuide() throws IOException {
-        String guide = Files.readString(Path.of("../../ops/docs/FORMAT.md"));
+        String guide = Files.readString(Path.of("../../ops/docs/reference/FORMAT.md"));
 
         assertThat(guide).startsWith("# Format of a store\n\nFormat version " + StoreLayout.FORMAT_VERSION + ".");
         assertThat(guide)

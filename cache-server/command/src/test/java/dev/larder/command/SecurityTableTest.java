@@ -21,7 +21,7 @@ class SecurityTableTest {
 
     @Test
     void everyRowNamesTestsThatThereAre() throws IOException {
-        List<String[]> rows = Files.readAllLines(ROOT.resolve("ops/docs/SECURITY.md")).stream()
+        List<String[]> rows = Files.readAllLines(ROOT.resolve("ops/docs/reference/SECURITY.md")).stream()
                 .dropWhile(line -> !line.startsWith("| by which way |"))
                 .skip(2)
                 .takeWhile(line -> line.startsWith("|"))

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Checks the methods that ARCHITECTURE.md names for readers who are new to the code. */
 class StartReadingTest {
-    private static final Path DOCUMENT = Path.of("../../ops/docs/ARCHITECTURE.md");
+    private static final Path DOCUMENT = Path.of("../../ops/docs/explanation/ARCHITECTURE.md");
     private static final Pattern METHOD =
             Pattern.compile("\\[`\\w+\\.(?<method>\\w+)`]\\((?<file>\\S+)#L(?<line>\\d+)\\)");
 

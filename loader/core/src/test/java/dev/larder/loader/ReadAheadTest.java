@@ -232,6 +232,21 @@ class ReadAheadTest {
     }
 
     @Test
+    void aLoaderThatIsRefusedLeavesNoFileOpen() throws IOException {
+        disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            LoaderBuilder twice = Loader.over(dataset)
+                    .fields(Field.rows("rows"), Field.rows("rows"))
+                    .batch(5);
+
+            assertThatThrownBy(twice::build).hasMessageContaining("named twice");
+
+            assertThat(openFiles("/rows.npy")).isZero();
+        }
+    }
+
+    @Test
     void aFileOfManyArraysIsOpenedOnce() throws IOException {
         Map<String, FixtureArray> arrays = new HashMap<>();
         for (int i = 0; i < 1000; i++) {

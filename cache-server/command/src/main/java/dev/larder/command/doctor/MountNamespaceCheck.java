@@ -38,7 +38,7 @@ final class MountNamespaceCheck implements Check {
                 "this job has its own mount there, so other jobs do not see the store: store=" + machine.store()
                         + " mount=" + own.get().point,
                 "run one larder serve in each job; to share one, name a tmpfs that all jobs see: larder serve --store"
-                        + " /run/larder-shm/" + machine.user() + " (ops/docs/BATCH.md, Slurm)");
+                        + " /run/larder-shm/" + machine.user() + " (ops/docs/how-to/BATCH.md, Slurm)");
     }
 
     private static List<Mounted> mounts(Machine machine, String table) {

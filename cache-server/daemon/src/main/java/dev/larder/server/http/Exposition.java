@@ -27,7 +27,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The exposed metrics. The table in {@code ops/docs/METRICS.md} is generated from this list; a test compares the two. */
+/** The exposed metrics. The table in {@code ops/docs/reference/METRICS.md} is generated from this list; a test compares the two. */
 public final class Exposition implements HttpResource {
     private static final ExpositionFormats FORMATS = ExpositionFormats.init();
     private static final double MICROS_PER_SECOND = 1e6;

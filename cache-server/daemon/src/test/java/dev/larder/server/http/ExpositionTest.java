@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class ExpositionTest {
-    private static final Path METRICS = Path.of("../../ops/docs/METRICS.md");
+    private static final Path METRICS = Path.of("../../ops/docs/reference/METRICS.md");
     private static final Path ALERTS = Path.of("../../ops/prometheus/larder.rules.yaml");
     private static final Path DASHBOARD = Path.of("../../ops/prometheus/larder.dashboard.json");
     private static final Pattern FAMILY = Pattern.compile("(?m)^# HELP (\\S+) (.*)\\.\\n# TYPE \\S+ (\\S+)$");
@@ -44,6 +44,7 @@ class ExpositionTest {
             () -> List.of(new LoaderRow(
                     "7-1f",
                     7,
+                    70,
                     "java",
                     "mnist",
                     "",

@@ -29,8 +29,11 @@ import java.util.concurrent.locks.LockSupport;
  *    +-----------------------------------------------------------------------+
  * </pre>
  *
- * A thread that arrives takes a seat and stamps it. It counts the seats that have the same stamp and a living process. If they are enough,
- * it raises the generation, which opens the barrier for all. So a dead process never counts. A thread that fails may still have been
+ * A thread that arrives takes seat s, then a free seat, and sets the stamp of that to 0, because a thread that died may have left one. It
+ * counts the seats that have the stamp generation + 1 and a living process; if there are some, the parties have to be the same. It writes
+ * the parties, and its own stamp. If they are enough, it raises the generation, which opens the barrier for all, leaves its seats and rings.
+ * Otherwise it leaves seat s, waits until the generation changes, and leaves its seat. To give up before, it takes seat s, looks a last
+ * time, and leaves both. So a dead process never counts. A thread that fails may still have been
  * counted if it was interrupted, or if a process was stopped in the middle of arriving: then the barrier opens for the others. Thread-safe.
  */
 final class SharedBarrier {

@@ -85,6 +85,10 @@ public final class DiskRows {
                     .orElse(null);
         }
 
+        void close() {
+            opened.values().forEach(file -> file.ifPresent(DiskFile::close));
+        }
+
         private static Optional<DiskFile> open(Path file) {
             try {
                 return Optional.ofNullable(DiskFile.open(Posix.system(), file));

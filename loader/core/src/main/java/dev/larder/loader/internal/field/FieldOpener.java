@@ -54,6 +54,11 @@ final class FieldOpener {
         return firsts;
     }
 
+    /** Closes the files of the fields that were opened. */
+    void close() {
+        files.close();
+    }
+
     FieldReader open(FieldSpec field) {
         requireSomethingToPad(field);
         List<Dataset> datasets = data.of(field);

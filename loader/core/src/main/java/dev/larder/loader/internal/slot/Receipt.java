@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  *
  * <p>It is a sum modulo 2^64, with a term for each sample, which its position and its row determine. So ranks compute it apart, in any
  * order, and it does not depend on their number; samples that change places change it. A term of the dataset's digest is added. It
- * detects accidents, not forgery. {@code ops/docs/FORMAT.md} defines it for other languages.
+ * detects accidents, not forgery. {@code ops/docs/reference/FORMAT.md} defines it for other languages.
  *
  * @param visited the sum for the visited samples
  * @param skipped the sum for those that could not be read and were skipped; they count as visited
