@@ -132,11 +132,13 @@ final class TrainerProcess implements AutoCloseable {
 
     /** Waits until the trainer begins, and passes over the last lines of one that was killed. */
     private void awaitTrainer() throws IOException {
+        List<String> passed = new ArrayList<>();
         String line = lines.readLine();
         while (line != null && !line.startsWith(BEGIN)) {
+            passed.add(line);
             line = lines.readLine();
         }
-        assertThat(line).as("output of a trainer that did not begin").isNotNull();
+        assertThat(line).as("trainer did not begin: " + passed).isNotNull();
         trainer = ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
     }
 
