@@ -372,6 +372,7 @@ public final class LoaderBuilder {
                 new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), own);
         StateContext states = new StateContext(
                 data,
+                new DataDigests(data),
                 places(sampler, settings.seed(), sizes),
                 order,
                 settings.seed(),

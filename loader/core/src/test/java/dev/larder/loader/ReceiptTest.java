@@ -18,9 +18,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,17 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReceiptTest {
     private static final int ROWS = 97;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     private static LoaderBuilder batchesOf(int size) {
         return Loader.over(shelf.dataset).shuffle(3).batch(size).threads(0);
@@ -51,7 +41,7 @@ class ReceiptTest {
         assertThat(Receipt.term(0, 1)).isEqualTo(0xf4a90164c4749e1aL);
         assertThat(Receipt.term(10_000_000_000L, 3)).isEqualTo(0xcfe504e5b4f8d2a3L);
         Receipt start = Receipt.ofDataset("ab".repeat(32));
-        long terms = Receipt.terms(new long[] {0, 1, 2}, new long[] {3, 1, 2}, 3);
+        long terms = Receipt.term(0, 3) + Receipt.term(1, 1) + Receipt.term(2, 2);
 
         assertThat(start).hasToString("271a413bd339c570");
         assertThat(start.plus(new Receipt(terms, 0))).hasToString("9fed8038863b9309");

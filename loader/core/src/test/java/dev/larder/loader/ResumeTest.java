@@ -21,27 +21,17 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An epoch that was stopped somewhere and taken up again, by any number of ranks, is the epoch that was not stopped. */
 class ResumeTest {
     private static final int ROWS = 97;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     @RepeatedTest(150)
     void samplesAfterAnyStopAreThoseThatWereLeft(RepetitionInfo repetition) {
