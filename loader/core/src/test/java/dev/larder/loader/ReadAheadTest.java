@@ -79,7 +79,7 @@ class ReadAheadTest {
 
         assertSameBatches(
                 Map.of("rows", rows, "labels", Shelf.labels(ROWS)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(16));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(16));
     }
 
     @ParameterizedTest
@@ -87,7 +87,7 @@ class ReadAheadTest {
     void anyNumberOfThreadsReadsTheSame(int threads) {
         assertSameBatches(
                 Map.of("rows", Shelf.noise(ROWS, 3000)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(40).threads(threads));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(40).threads(threads));
     }
 
     @Test
@@ -105,7 +105,7 @@ class ReadAheadTest {
                                 Field.window("rows", 5).stride(2),
                                 Field.window("fortran", 2).stride(2))
                         .shuffle(3)
-                        .batch(9));
+                        .batchSize(9));
         assertSameBatches(
                 arrays,
                 dataset -> Loader.over(dataset)
@@ -132,7 +132,7 @@ class ReadAheadTest {
                                 Field.texts("scene"),
                                 Field.rows("feat").at("feat_row"))
                         .shuffle(3)
-                        .batch(7));
+                        .batchSize(7));
     }
 
     @Test
@@ -140,7 +140,7 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).shuffle(3).batch(50).build()) {
+                Loader loader = Loader.over(dataset).shuffle(3).batchSize(50).build()) {
             await().atMost(Duration.ofMinutes(2)).until(() -> {
                 long before = bytesReadByCalls();
                 loader.epoch(0).forEach(batch -> {});
@@ -165,7 +165,7 @@ class ReadAheadTest {
             dropFromMemory(rows);
             try (Larder larder = Larder.connect(disk.store());
                     Dataset dataset = larder.dataset("d");
-                    Loader loader = Loader.over(dataset).shuffle(3).batch(50).build();
+                    Loader loader = Loader.over(dataset).shuffle(3).batchSize(50).build();
                     Stream<Path> files = Files.list(counters)) {
                 loader.epoch(0).forEach(batch -> {});
                 return LoaderCountersTest.nanos(
@@ -192,7 +192,7 @@ class ReadAheadTest {
         Path file = disk.layout().version("d", version).resolve("rows.npy");
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).batch(50).build()) {
+                Loader loader = Loader.over(dataset).batchSize(50).build()) {
             for (int epoch = 0; epoch < epochsBefore; epoch++) { // then rows are copied from the mapping
                 loader.epoch(epoch).forEach(batch -> {});
             }
@@ -215,7 +215,7 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d")) {
-            Loader loader = Loader.over(dataset).batch(5).build();
+            Loader loader = Loader.over(dataset).batchSize(5).build();
             loader.epoch(0).iterator().next();
             assertThat(readAheadThreads()).isOne();
             assertThat(openFiles()).isOne();

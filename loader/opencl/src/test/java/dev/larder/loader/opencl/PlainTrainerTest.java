@@ -33,7 +33,7 @@ class PlainTrainerTest {
             try (Larder larder = Larder.connect(Path.of(arguments[0]));
                     Dataset dataset = larder.dataset("d");
                     Loader loader =
-                            Loader.over(dataset).shuffle(1).batch(16).threads(2).build()) {
+                            Loader.over(dataset).shuffle(1).batchSize(16).threads(2).build()) {
                 for (Batch batch : loader.epoch(0)) {
                     samples += batch.size();
                 }
