@@ -21,8 +21,7 @@ try:
 except ImportError:
     np = None
 
-TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "loaders", "regions",
-             "regions.sock"}
+TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "loaders", "regions"}
 OWN_FILES = {"manifest.json", "index", "lease", "pinned", "shard"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"

@@ -93,9 +93,28 @@ class Trial:
     def empty_store(self):
         with self.served() as daemon, self.shown(daemon) as tab:
             require(tab.text("#datasets .none").startswith("No datasets."), tab.text("#datasets"))
-            require(tab.text("#holders .none").startswith("Nobody"), tab.text("#holders"))
-            require(tab.is_hidden("#loads") and tab.is_hidden("#feeds"), "sections without rows are shown")
+            require(tab.text("#holders .none").startswith("No process"), tab.text("#holders"))
+            require(all(map(tab.is_hidden, ("#loads", "#feeds", "#errors", "#waits"))), "sections without rows are shown")
             tab.shoot(self.shot("empty"), 1200, 900)
+
+    def first_screen(self):
+        with open(self.path("bad.npy"), "w") as file:
+            file.write("no array")
+        with self.served("--capacity", "512m") as daemon:
+            for i in range(4):
+                daemon.ask("load", f"bad{i}={file.name}", code=6)
+            daemon.ask("load", "good=" + self.npy("good.npy", "|u1", (1000,), 1000))
+            with held(self.folder, daemon.lease("good"), "--epochs", "90"), self.shown(daemon) as tab:
+                await_true(lambda: len(tab.rows("#holders")) == 1, "the holder's row")
+                require_equal(tab.eval("[...document.querySelectorAll('main > *')].map((e) => e.id).filter((id) => id).slice(0, 5).join()"),
+                              "findings,errors,well,loads,holders", "order of the sections")
+                require("does not begin with" in tab.rows("#errors")[0][2], tab.text("#errors"))
+                require_equal((len(tab.rows("#errors")), tab.is_hidden("#well")), (3, True), "errors shown at first")
+                tab.eval("document.querySelector('#errors .more').click()")
+                require_equal(len(tab.rows("#errors")), 4, "all errors")
+                require(tab.eval("document.querySelector('#holders').getBoundingClientRect().bottom < 900"), "the holders are not on the first screen")
+                tab.until("charts of the width that the waits leave", "document.querySelector('#used canvas').clientWidth > .4 * document.querySelector('main').clientWidth")
+                tab.shoot(self.shot("first"), 1300, 900)
 
     def equals_json(self):
         with self.served("--capacity", "512m") as daemon:
@@ -345,6 +364,7 @@ def png(width, height, is_white):
 
 CHECKS = {
     "an empty store": Trial.empty_store,
+    "what is wrong comes first": Trial.first_screen,
     "what the page shows is what --json says": Trial.equals_json,
     "images of a folder are shown": Trial.images,
     "a load moves, and a holder that is killed goes within 2 s": Trial.moves,

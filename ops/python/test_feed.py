@@ -151,7 +151,7 @@ class FeedTest(unittest.TestCase):
             larder.feed("mnist", ["image"], shuffle=True)
         with self.assertRaisesRegex(TypeError, "transform has steps by the names of arrays: transform=decode; write transform={"):
             larder.feed("mnist", ["image"], transform="decode")
-        for transform in len, {"image": len}:
+        for transform in len, {"image": len}, {"image": ["decode", len]}:
             with self.assertRaisesRegex(TypeError, r"no functions of this one: .*; larder\.Loader\('mnist', \['image'\], batch_size=\.\.\., transform=\.\.\.\) runs them"):
                 larder.feed("mnist", ["image"], transform=transform)
         with self.assertRaisesRegex(TypeError, r"a feed has dicts of the arrays of a list: arrays='image'; write arrays=\['image'\]"):

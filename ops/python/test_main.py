@@ -12,7 +12,11 @@ import unittest
 from unittest import mock
 import zlib
 
+import numpy as np
+
+import larder
 from larder import __main__ as commands
+import make_store
 
 from test_control import TalkCase
 from test_larder import HERE
@@ -195,6 +199,25 @@ class DoTest(MainCase):
             ("Evict", {"name": "a", "forget": True}), ("Verify", {"againstSources": False}), ("Verify", {"againstSources": True, "name": "a"}),
             ("Pin", {"name": "a", "pinned": True}), ("Pin", {"name": "a", "pinned": False}), ("Reload", {"name": "a"}),
             ("Wait", {"name": "a/x", "timeoutMs": 1500, "evenIfUnknown": True})])
+
+    def test_without_a_daemon_the_files_of_the_store_are_listed_with_a_note(self):
+        make_store.write_version(self.store, "pets", {"legs": np.arange(3)}, {"names": make_store.strings(["cat", "ant"])})
+        make_store.write_version(self.store, "many", {f"a{i:02}": np.arange(i) for i in range(21)})
+        folder = make_store.write_version(self.store, "torn", {"x": np.arange(3)})
+        with open(os.path.join(folder, "index"), "r+b") as index:
+            index.truncate(100)
+
+        code, out, err = self.run_main("ls")
+        self.assertEqual((code, out), (0, "NAME        DTYPE    SHAPE\n"
+                                          "many/       <i8      21 arrays\n"
+                                          "pets/legs   <i8      (3,)\n"
+                                          "pets/names  strings  2 rows\n"))
+        self.assertTrue(err.startswith(f"larder: note: no daemon runs, so this is read from the files of the store: store={self.store}; to serve it: "))
+        self.assertIn(f"larder: note: not listed: version is damaged: folder={folder} reason=", err)
+        self.assertEqual(self.run_main("path", "pets/legs")[:2], (0, os.path.join(self.store, "data/pets/1/legs.npy\n")))
+        self.assertEqual(self.run_main("info", "pest")[0], 4)
+        with self.assertWarnsRegex(UserWarning, "no daemon runs"):
+            self.assertEqual(larder.ls("pets/l")[0]["path"], os.path.join(self.store, "data/pets/1/legs.npy"))
 
     def test_without_a_daemon_the_exit_code_is_3(self):
         code, out, err = self.run_main("ls")

@@ -8,7 +8,6 @@ import pickle
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -375,20 +374,6 @@ time.sleep(600)
         restored = pickle.loads(pickle.dumps(self.shared))
         restored.array[5] = 2
         self.assertEqual((self.shared.array[5], repr(restored)), (2, f"<larder.Shared {self.name}: (8,) int64>"))
-
-    def test_memory_without_a_file_is_received_from_the_daemon(self):
-        answers = room("_control")._called(STORE, "CreateRegion", {"name": "sealed", "kind": "shared-array", "bytes": 4096 + 16, "withoutFile": True})
-        self.assertEqual(answers[-1]["regions"][0]["path"], "")
-        with larder.shared("sealed", "f8", 2) as one, larder.shared("sealed") as other:
-            one.array[:] = 1, 2
-            self.assertEqual(other.array.tolist(), [1, 2])
-
-    def test_a_daemon_that_does_not_send_memory_is_not_waited_for_longer_than_wanted(self):
-        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
-            silent.bind(os.path.join(folder, "regions.sock"))
-            silent.listen()
-            with self.assertRaisesRegex(larder.TimedOut, f"the daemon did not send the memory of a region: store={folder}; "):
-                room("_shared")._received_memory(folder, 4096, time.monotonic())
 
     def test_a_region_of_another_kind_or_with_a_spoiled_description_is_refused(self):
         room("_control")._called(STORE, "CreateRegion", {"name": "other", "kind": "test", "bytes": 4096 + 16})

@@ -223,6 +223,8 @@ class WithDaemonTest(unittest.TestCase):
         self.evict("large")
 
     def test_records_are_published_without_a_copy(self):
+        if not STORE.startswith("/dev/shm/"):
+            self.skipTest("on overlayfs the daemon copies, because the kernel overlooks writers there")
         written = []
 
         def rows(count):
@@ -237,6 +239,8 @@ class WithDaemonTest(unittest.TestCase):
         self.evict("moved-records")
 
     def test_what_python_writes_is_published_without_a_copy(self):
+        if not STORE.startswith("/dev/shm/"):
+            self.skipTest("on overlayfs the daemon copies, because the kernel overlooks writers there")
         files = {}
         with larder.create("moved") as dataset:
             for name, array in (("x", np.arange(1 << 18)), ("f", np.asfortranarray(np.ones((1000, 1000)))), ("deep/y", np.zeros(2 << 20, "u1"))):

@@ -17,7 +17,7 @@ import warnings
 from ._command import _command
 from ._computed import _computed_rows, _is_rows_name
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
-from ._errors import LarderError, NotFound, _failure, _message
+from ._errors import LarderError, NoStore, NotFound, _failure, _message
 from ._listing import (_FEW_LISTED, _brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
                        _without_slashes)
 from ._progress import _progress_text, _ProgressLine
@@ -39,8 +39,13 @@ class _HandedOver(Exception):
 
 def main(words=None):
     """Run a command line, and return its exit code."""
-    words = sys.argv[1:] if words is None else words
-    warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # folders that are not stores
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # such as folders that are not stores
+        return _run(sys.argv[1:] if words is None else words)
+
+
+def _run(words):
     try:
         command, values, options = _parsed(words)
         options["store"] = _location(options.get("store"))
@@ -188,7 +193,14 @@ def _path(name, store=None):
 def _show_status(store=None, json=False):
     if _has_feeds(store):
         raise _HandedOver
-    found = _totals(store)
+    try:
+        found = _totals(store)
+    except NoStore:
+        if os.path.isdir(os.path.join(store, "data")):
+            with contextlib.suppress(LarderError):
+                _command()
+                raise _HandedOver from None  # the larder command reads what is there
+        raise
     loads = _loads(store)
     if json:
         return _print_json({**_status_fields(found), "feeds": [], "loads": [fields for fields, _ in loads]})

@@ -11,64 +11,69 @@ import threading
 import time
 import weakref
 
-_COUNTERS_MAGIC, _COUNTERS_FORMAT, _PYTHON = b"LARDERLD", 1, 2
-_COUNTERS_HEADER = struct.Struct("<8s2i3q5i")  # magic, format, rows, pid, start of the process, creation, program, threads, slots, batch size, processors
+_COUNTERS_MAGIC, _COUNTERS_FORMAT, _PYTHON = b"LARDERLD", 2, 2
+# magic, format, rows, pid, start of the process, creation, program, threads, slots, batch size, processors, bytes of a sample
+_COUNTERS_HEADER = struct.Struct("<8s2i3q5i4xq")
 _FORMAT_OFFSET, _DATASET, _FEED, _HEADER_LENGTH, _COUNTERS_PAGE = 8, 128, 640, 1024, 4096
-_ROW_LONGS = 16
-_THREAD, _SINCE, _TIMES = 1, 2, 3  # longs of a row
-_TAKEN, _TAKEN_OFFSET = struct.Struct("<3q"), _HEADER_LENGTH + 96  # batches, samples and bytes of the consumer, in row 0
+_ROW_WORDS = 16
+_THREAD, _TIMES, _BATCHES = 1, 2, 11  # words of a row
 _CONSUMER, _GATHERER = 1, 3
-_STARTING, _PLANNING, _READING, _GATHERING, _USER_CODE, _DECODING, _TRANSFORMING, _WAITING, _WAITING_FOR_CONSUMER = range(9)
+_WORK_PARTS = 9
+_STARTING, _PLANNING, _READING, _GATHERING, _USER_CODE, _DECODING, _TRANSFORMING, _WAITING, _WAITING_FOR_CONSUMER = range(_WORK_PARTS)
 _MOST_NAMES, _MOST_INT = 20, (1 << 31) - 1
-_monotonic = time.monotonic_ns
+_monotonic = time.monotonic
 
 
 class _Row:
     """The counters of one thread, which alone writes them. `begin` ends the present part, if any, and begins another; `end` ends it. A batch has a
     few of these calls, so they are functions over local variables, which take three quarters of the time of methods."""
 
-    __slots__ = "begin", "end", "waited_for_disk", "_longs", "_at"
+    __slots__ = "begin", "end", "waited_for_disk", "took", "_longs"
 
-    def __init__(self, longs, row, role):
-        at = _HEADER_LENGTH // 8 + row * _ROW_LONGS
-        states, since_at, times_at = [role | part + 1 << 32 for part in range(_WAITING_FOR_CONSUMER + 1)], at + _SINCE, at + _TIMES
-        present, since = None, 0
+    def __init__(self, memory, row, role):
+        at = _HEADER_LENGTH + row * _ROW_WORDS * 8
+        whole = memoryview(memory)[at:at + _ROW_WORDS * 8]
+        longs, times, totals = whole.cast("q"), whole.cast("d")[_TIMES:_BATCHES], [0.0] * _WORK_PARTS
+        present, current, taken = None, 0.0, 0
 
         def begin(part):
-            nonlocal present, since
-            now = _monotonic()
-            if present is not None:
-                longs[at] = role
-                longs[times_at + present] += now - since
+            """Return the present time."""
+            nonlocal present, current
+            now, last = _monotonic(), present
+            if last is not None:
+                present = None  # first: a Ctrl-C between these lines must not add the time twice
+                totals[last] = times[last] = current + now
+            current = times[part] = totals[part] - now
             present = part
-            since = longs[since_at] = now
-            longs[at] = states[part]
+            return now
 
         def end():
             nonlocal present
-            if present is not None:
-                total, present = times_at + present, None
-                longs[at] = role
-                longs[total] += _monotonic() - since
+            last = present
+            if last is not None:
+                present = None
+                totals[last] = times[last] = current + _monotonic()
 
         def waited_for_disk(seconds):
             """Move some of the present part's time to the reads of a disk."""
-            nonlocal since
+            nonlocal current
             if present is not None:
-                nanos = int(seconds * 1e9)
-                longs[at] = role
-                longs[times_at + _READING] += nanos
-                since = longs[since_at] = since + nanos
-                longs[at] = states[present]
+                totals[_READING] = times[_READING] = totals[_READING] + seconds
+                current = times[present] = current - seconds
 
-        self.begin, self.end, self.waited_for_disk, self._longs, self._at = begin, end, waited_for_disk, longs, at
-        longs[at] = role
+        def took(count):
+            """Count batches that the consumer has taken."""
+            nonlocal taken
+            longs[_BATCHES] = taken = taken + count
+
+        self.begin, self.end, self.waited_for_disk, self.took, self._longs = begin, end, waited_for_disk, took, longs
+        longs[0] = role
 
     def of_this_thread(self):
-        self._longs[self._at + _THREAD] = threading.get_native_id()
+        self._longs[_THREAD] = threading.get_native_id()
 
     def of_no_thread(self):
-        self._longs[self._at + _THREAD] = 0
+        self._longs[_THREAD] = 0
 
 
 class _Counters:
@@ -79,22 +84,20 @@ class _Counters:
 
     def __init__(self, dataset, threads, slots, batch_size, row_bytes):
         rows = 2 + 2 * threads
-        length = -(-(_HEADER_LENGTH + rows * _ROW_LONGS * 8) // _COUNTERS_PAGE) * _COUNTERS_PAGE
+        length = -(-(_HEADER_LENGTH + rows * _ROW_WORDS * 8) // _COUNTERS_PAGE) * _COUNTERS_PAGE
         self.pid, self._lock = os.getpid(), None
         try:
             memory = self._created(os.path.join(dataset.store, "loaders"), length)
         except OSError:
             memory = bytearray(length)
         settings = (min(number, _MOST_INT) for number in (threads, slots, batch_size))
-        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), _monotonic(), _PYTHON, *settings,
-                                       len(os.sched_getaffinity(0)))
+        header = _COUNTERS_HEADER.pack(_COUNTERS_MAGIC, 0, rows, self.pid, _process_start(), time.monotonic_ns(), _PYTHON, *settings,
+                                       len(os.sched_getaffinity(0)), row_bytes)
         memory[:len(header)] = header
         name = dataset.name.encode("utf-8", "replace")[:_FEED - _DATASET]
         memory[_DATASET:_DATASET + len(name)] = name
-        self._longs = longs = memoryview(memory).cast("q")
-        self.consumer, self.helper = _Row(longs, 0, _CONSUMER), _Row(longs, 1, _GATHERER)
-        self._rows = [_Row(longs, row, _GATHERER) for row in range(2, rows)]
-        self._taken, self._batch_size, self._row_bytes = 0, batch_size, row_bytes
+        self.consumer, self.helper = _Row(memory, 0, _CONSUMER), _Row(memory, 1, _GATHERER)
+        self._rows = [_Row(memory, row, _GATHERER) for row in range(2, rows)]
         struct.pack_into("<i", memory, _FORMAT_OFFSET, _COUNTERS_FORMAT)  # last: it makes the file valid
 
     def _created(self, folder, length):
@@ -126,12 +129,6 @@ class _Counters:
         half = len(self._rows) // 2
         self._rows = self._rows[half:] + self._rows[:half]
         return self._rows[:count]
-
-    def took(self, batches):
-        """Count batches that the consumer has taken, as if all had the same size."""
-        self._taken = taken = self._taken + batches
-        samples = taken * self._batch_size
-        _TAKEN.pack_into(self._longs, _TAKEN_OFFSET, taken, samples, samples * self._row_bytes)
 
     def leave(self):
         """Close the lock in a forked child. Otherwise the file would count as live until the child ends."""

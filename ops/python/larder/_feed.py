@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
-from ._errors import RequestFailed, LarderError, _message, _near, _settings_of_python
+from ._errors import RequestFailed, LarderError, _message, _near
 from ._order import _integer, _seed
 from ._ring import _FAILED
 from ._serve import _served
@@ -78,8 +78,8 @@ def _require_steps(dataset, arrays, transform):
     """Refuse a transform without steps by name. Functions of Python cannot run in the feed."""
     if transform is None:
         return
-    steps = [*transform.values()] if isinstance(transform, Mapping) else [transform]
-    if any(map(callable, steps)):
+    steps = transform.values() if isinstance(transform, Mapping) else [transform]
+    if any(callable(step) for some in steps for step in (some if isinstance(some, (list, tuple)) else [some])):
         raise TypeError(_message("a feed runs in another process, so it has no functions of this one", f"larder.Loader({dataset!r}, {[*arrays]}, "
                                  "batch_size=..., transform=...) runs them on each batch", transform=transform))
     if not isinstance(transform, Mapping):
@@ -180,8 +180,7 @@ class _FeedProcess:
                                                  "killed it, memory may have run out", pid=self.command.pid))
                 failure.code = 128 - code
                 raise failure
-            with _settings_of_python():
-                _require_success(code, said)
+            _require_success(code, said)
         except LarderError as e:
             raise e from cause
 

@@ -14,11 +14,9 @@ import numpy as np
 from ._errors import LarderError, _message
 from ._memory import _UNTRACKED
 from ._store import _FORMAT_VERSION
+from ._unserved import _INDEX_HEAD, _INDEX_MAGIC, _INDEX_SEGMENT
 
-_INDEX_MAGIC = b"LARDERIX"
-_INDEX_HEAD = struct.Struct("<8s2IQ2I32s7Q2I")
 _INDEX_ENTRY = struct.Struct("<Q6I2Q4I")
-_INDEX_SEGMENT = struct.Struct("<Q2IqQ")
 _INDEX_BLOCK = 1024
 _CHECKSUM_AT = 120  # of the whole file; it counts as zeros in the sum of the first block
 _FNV_BASIS, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3

@@ -520,14 +520,7 @@ class _Gatherer:
                        for gather, source, offset in zip(gathers, loader._sources, self._pool.offsets)]
 
     def __call__(self, group, row):
-        """Return the batches of a group. The row is the caller's."""
-        row.begin(_GATHERING)
-        try:
-            return self._group(group, row)
-        finally:
-            row.end()
-
-    def _group(self, group, row):
+        """Return the batches of a group. `row` has the counters of the calling thread, which gathers at present."""
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
         if self._policy is not None:
@@ -558,11 +551,12 @@ class _Gatherer:
             positions = self._plan.positions(number, np.arange(size) if places is None else places)
             _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=number, positions=_shown(positions), rows=_shown(rows))
             raise
+        finally:
+            row.begin(_GATHERING)
 
     def _made_of_good(self, number, rows, samples, valid, row):
         """Return the batch of the samples that can be read and transformed."""
         def make(places):
-            row.begin(_GATHERING)
             arrays = self._gathered(rows[places], len(places), number * self._batch_size, row)
             return self._made(arrays, number, len(places), int(np.count_nonzero(places < valid)), rows[places], row, places)
 
@@ -623,7 +617,7 @@ class _Epoch:
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
-        self._counters = loader._counters
+        self._counters, self._consumer, self._helper = loader._counters, loader._counters.consumer, loader._counters.helper
         self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
         self._number, self._lock, self._arrived, self._is_open = 0, threading.Lock(), {}, True
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
@@ -667,7 +661,7 @@ class _Epoch:
             self._number = number + 1  # before the group goes, so that a Ctrl-C between them repeats no batch
             if place == len(batches) - 1:
                 self._arrived.pop(group, None)
-                self._counters.took(place + 1)
+                self._consumer.took(place + 1)
             loader = self._loader()
             if loader is not None and loader._running() is self:
                 loader._reached = self._epoch, self._plan, number
@@ -675,14 +669,15 @@ class _Epoch:
 
     def _await(self, group):
         """Return the batches of a group. They stay in `_arrived` until the last one is returned."""
-        self._counters.consumer.begin(_WAITING if self._number else _STARTING)
+        end = None
         try:
-            end = time.monotonic() + self._timeout
             while group not in self._arrived:
-                if not self._threads:
-                    self._arrived[group] = self._gather(group, self._counters.helper), None
-                    break
-                made, batches, failure = (self._helps and self._made.empty() and self._help()) or self._wait(group, end)
+                if self._made.empty():
+                    now = self._consumer.begin(_WAITING if self._number else _STARTING)
+                    end = end or now + self._timeout
+                    made, batches, failure = self._help(group) or self._wait(group, end - now)
+                else:
+                    made, batches, failure = self._made.get_nowait()
                 if made is None:
                     raise self._ended()
                 self._arrived[made] = batches, failure
@@ -693,12 +688,15 @@ class _Epoch:
             self.close()
             raise
         finally:
-            self._counters.consumer.end()
+            if end is not None:
+                self._consumer.end()
         return batches
 
-    def _help(self):
-        """Make a group that no thread has begun, instead of waiting. Return None if there is none."""
-        if self._gather.may_wait():  # a disk may hang
+    def _help(self, group):
+        """Make a group that no thread has begun, instead of waiting. Return None if there is none. Without threads, make this group."""
+        if not self._threads:
+            return group, self._gather_here(group), None
+        if not self._helps or self._gather.may_wait():  # a disk may hang
             return None
         try:
             group = self._wanted.get_nowait()
@@ -708,16 +706,23 @@ class _Epoch:
             self._wanted.put(None)  # it is for a thread
             return _ENDED_EARLY
         try:
-            return group, self._gather(group, self._counters.helper), None
+            return group, self._gather_here(group), None
         except Exception as e:
             return group, None, e  # it is raised when its turn comes
         except BaseException:
             self._wanted.put(group)
             raise
 
-    def _wait(self, group, end):
+    def _gather_here(self, group):
+        self._helper.begin(_GATHERING)
         try:
-            return self._made.get(timeout=max(0, end - time.monotonic()))
+            return self._gather(group, self._helper)
+        finally:
+            self._helper.end()
+
+    def _wait(self, group, seconds):
+        try:
+            return self._made.get(timeout=max(0, seconds))
         except queue.Empty:
             late = {"epoch": self._epoch, "batch": group * self._together, "timeout": self._timeout}
             reading = self._gather.reading()
@@ -758,18 +763,30 @@ def _end_threads():
 
 def _work(gather, wanted, made, row):
     row.of_this_thread()
+    row.begin(_GATHERING)
     while True:
-        if wanted.empty():
-            row.begin(_WAITING_FOR_CONSUMER)
-        group = wanted.get()
-        row.end()
+        group = _next_group(wanted, row)
         if group is None:
+            row.end()
             row.of_no_thread()
             break
         try:
             made.put((group, gather(group, row), None))
         except BaseException as e:
             made.put((group, None, e))
+
+
+def _next_group(wanted, row):
+    """Return the next group to gather. If it is there already, the time counts as gathering, because counters of two parts cost more."""
+    if not wanted.empty():
+        try:
+            return wanted.get_nowait()
+        except queue.Empty:
+            pass  # another thread was faster
+    row.begin(_WAITING_FOR_CONSUMER)
+    group = wanted.get()
+    row.begin(_GATHERING)
+    return group
 
 
 def _stop(wanted, made, threads, pid):

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable
 
 from ._control import _ANSWER_S, _called, _Connection, _done, _listed_rows, _pages
-from ._errors import Refused, _message
+from ._errors import NoStore, Refused, _message
 from ._progress import _ProgressLine
 from ._store import _location, _user
 from ._units import _seconds_of, _size_of
+from ._unserved import _unserved_info, _unserved_rows
 
 TYPE_CHECKING = False  # type checkers read it as true; importing typing would take a tenth of the time of python -m larder ls
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def status(store: str | os.PathLike[str] | None = None) -> dict[str, Any]:
 
 
 def ls(prefix: str = "", store: str | os.PathLike[str] | None = None, *, all: bool = False) -> list[dict[str, Any]]:
-    """List the arrays with full names that begin with `prefix`, as ``larder ls --json`` does; with `all` also retired and evicted ones."""
+    """List the arrays with full names that begin with `prefix`, as ``larder ls --json`` does; with `all` also retired and evicted ones.
+
+    If no daemon runs, this reads the files of the store, with a warning.
+    """
     return [_array_fields(row) for row in _list(_location(store), prefix, all)]
 
 
@@ -75,11 +79,17 @@ def _totals(store):
 def _list(store, prefix, include_retired, most_arrays=0):
     """Return rows of arrays. With `most_arrays`, a version of more arrays is one row with a name that ends in a slash, unless it has columns."""
     call = {"prefix": prefix, "includeRetired": bool(include_retired), **({"mostArrays": most_arrays} if most_arrays else {})}
-    return _listed_rows(_called(store, "List", call, within=_ANSWER_S), "arrays")
+    try:
+        return _listed_rows(_called(store, "List", call, within=_ANSWER_S), "arrays")
+    except NoStore as e:
+        return _unserved_rows(store, e, prefix, include_retired, most_arrays)
 
 
 def _info(store, name):
-    return _listed_rows(_called(store, "Info", {"name": name}, within=_ANSWER_S), "arrays")
+    try:
+        return _listed_rows(_called(store, "Info", {"name": name}, within=_ANSWER_S), "arrays")
+    except NoStore as e:
+        return _unserved_info(store, e, name)
 
 
 def _status_fields(status):

@@ -6,7 +6,6 @@ import fcntl
 import functools
 import operator
 import os
-import socket
 import struct
 import threading
 import time
@@ -444,7 +443,7 @@ def _wanted_array(name, dtype, shape):
 
 def _shared_row(store, name, wanted, end):
     """Return the daemon's description of the region. It creates one of the wanted size. None if there is none to open."""
-    within = _call_s(end)
+    within = max(0, end - time.monotonic()) + _GRACE_S
     if wanted is None:
         answers = _called(store, "ListRegions", {"name": name}, within=within)
     else:
@@ -455,18 +454,13 @@ def _shared_row(store, name, wanted, end):
     return row
 
 
-def _call_s(end):
-    """Return the seconds that a call to the daemon may take."""
-    return max(0, end - time.monotonic()) + _GRACE_S
-
-
 def _opened_array(store, row, wanted, end):
     """Open a region. Return None if it is being removed."""
     locks = os.open(os.path.join(store, "regions", "locks"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     seats = _Seats(locks, row["name"], row["id"])
     segment = None
     try:
-        segment = _shared_segment(store, row, end) if _lock_byte(locks, fcntl.F_RDLCK, row["id"]) else None
+        segment = _shared_segment(row) if _lock_byte(locks, fcntl.F_RDLCK, row["id"]) else None
     except FileNotFoundError:
         pass
     finally:
@@ -480,15 +474,12 @@ def _opened_array(store, row, wanted, end):
     return Shared(row["name"], store, segment, seats, *_described_array(row, segment.memory, wanted))
 
 
-def _shared_segment(store, row, end):
-    """Map the memory of a region, with a descriptor of its own: RegionDescriptor specifies regions without a file. None if it was removed."""
-    path = row["path"]
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW) if path else _received_memory(store, row["id"], end)
-    if descriptor is None:
-        return None
+def _shared_segment(row):
+    """Map the memory of a region, with a descriptor of its own. None if it was removed."""
+    descriptor = os.open(row["path"], os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         status, length = os.fstat(descriptor), _REGION_DATA + row["bytes"]
-        if path and not status.st_nlink:
+        if not status.st_nlink:
             return None
         head = os.pread(descriptor, _REGION_HEADER.size, 0)
         if status.st_size < length:  # touching a byte after the end would kill this process
@@ -499,18 +490,6 @@ def _shared_segment(store, row, end):
         return _map_file(descriptor, writable=True)
     finally:
         os.close(descriptor)
-
-
-def _received_memory(store, number, end):
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.settimeout(_call_s(end))
-        try:
-            connection.connect(os.path.join(store, "regions.sock"))
-            connection.send(struct.pack("<q", number))
-            _, descriptors, _, _ = socket.recv_fds(connection, 8, 1)
-        except TimeoutError:
-            raise TimedOut(_message("the daemon did not send the memory of a region", "check its process: larder status", store=store)) from None
-    return descriptors[0] if descriptors else None
 
 
 def _await_ready(row, memory, seats, wanted, end):

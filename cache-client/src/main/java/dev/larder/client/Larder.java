@@ -5,7 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.ArrayFile;
 import dev.larder.internal.DatasetUpload;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
@@ -91,14 +90,7 @@ public final class Larder implements AutoCloseable {
         Objects.requireNonNull(store, "the store is null");
         RuntimeCheck.requireUsableBuffers();
         StoreLayout layout = new StoreLayout(store);
-        if (Files.exists(store)) {
-            StoreLocation.requireTrustedOwner(store);
-        }
-        if (!Files.isDirectory(layout.data())) {
-            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
-                    .with("store", store)
-                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
-        }
+        StoreLocation.requireStore(layout);
         return new Larder(Posix.system(), layout);
     }
 

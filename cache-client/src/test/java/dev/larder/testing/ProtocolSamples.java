@@ -69,8 +69,7 @@ public final class ProtocolSamples {
                 new Request.NoteWhole("fuzz", "ab", "cd"),
                 new Request.Errors(),
                 new Request.Loads(),
-                new RegionRequest.Create("fuzz", "fuzz", 4096, false),
-                new RegionRequest.Create("fuzz-sealed", "fuzz", 4096, true),
+                new RegionRequest.Create("fuzz", "fuzz", 4096),
                 new RegionRequest.ListAll(""),
                 new RegionRequest.Remove("fuzz", 0));
     }

@@ -193,12 +193,9 @@ public final class ControlClient {
     }
 
     /** Creates a region of zeros, unless one with this name exists. Returns its description. */
-    public RegionRow createRegion(String name, String kind, long bytes, boolean withoutFile) {
+    public RegionRow createRegion(String name, String kind, long bytes) {
         List<RegionRow> created = rows(
-                new RegionRequest.Create(name, kind, bytes, withoutFile),
-                Deadline.none(),
-                RegionRows.class,
-                RegionRows::regions);
+                new RegionRequest.Create(name, kind, bytes), Deadline.none(), RegionRows.class, RegionRows::regions);
         if (created.size() != 1) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
                     .with("regions", created.size())

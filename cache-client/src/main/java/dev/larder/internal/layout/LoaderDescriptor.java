@@ -15,39 +15,37 @@ import org.agrona.concurrent.AtomicBuffer;
  *   12 int32  number of rows
  *   16 int64  pid
  *   24 int64  start of the process, in ticks since the boot (/proc/PID/stat): pid and start identify it
- *   32 int64  creation of the loader
+ *   32 int64  creation of the loader, in nanoseconds of CLOCK_MONOTONIC
  *   40 int32  program: 1 Java, 2 Python, 3 larder feed
  *   44 int32  threads that gather
  *   48 int32  slots: batches that are filled ahead or open
  *   52 int32  samples of a batch; 0 if batches differ
  *   56 int32  processors that the process may use
+ *   64 int64  bytes of a sample, or their mean
  *  128 text   name of the dataset, UTF-8, padded with zeros
  *  640 text   name of the feed that publishes the batches; empty if there is none
  * 1024 rows of 128 bytes
  * </pre>
  *
- * A row belongs to one thread, and only that thread writes it. Times are nanoseconds of CLOCK_MONOTONIC.
+ * A row belongs to one thread, and only that thread writes it.
  *
  * <pre>
  *    0 int32  role: 0 unused, 1 consumer, 2 the thread that uploads, 3 a thread that gathers; a consumer that helps has a row for each role
- *    4 int32  the present part of its work, counted from 1 in the order of {@link WorkPart}; 0 if it has none
  *    8 int64  thread id, 0 if unknown
- *   16 int64  start of the present part
- *   24 int64  for each part: its total time, without the present one
- *   96 int64  batches that the consumer has taken
- *  104 int64  their samples
- *  112 int64  their bytes
+ *   16 double for each {@link WorkPart}: its total time in seconds
+ *   88 int64  batches that the consumer has taken
  * </pre>
  *
- * <p>At the end of a part, the thread sets the present part to 0, then adds to the total, then sets start and part of the next one. So a
- * reader that finds the same part and start before and after it reads a row may add the time since the start to the total.
+ * <p>A thread begins a part by subtracting the present time from its total, and ends it by adding the present time. So a negative total is
+ * that of the present part, and a reader adds the present time to it. Times are those of CLOCK_MONOTONIC. They are numbers that Python
+ * reads and writes fast, because its threads write a few of them for each batch.
  *
  * <p>If the folder is missing, full or closed to the user, a loader works without a file. In a store with a group any member can create
  * files there, so a reader opens them with {@code O_NOFOLLOW | O_NONBLOCK}, reads with {@code pread}, and trusts no number.
  */
 public final class LoaderDescriptor {
     /** Increases with each change of the layout. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     public static final int ROLE_CONSUMER = 1;
     public static final int ROLE_UPLOADER = 2;
@@ -65,13 +63,10 @@ public final class LoaderDescriptor {
 
     // in a row
     public static final int ROLE_OFFSET = 0;
-    public static final int PART_OFFSET = 4;
     public static final int THREAD_OFFSET = 8;
-    public static final int SINCE_OFFSET = 16;
-    public static final int TIMES_OFFSET = 24;
-    public static final int BATCHES_OFFSET = TIMES_OFFSET + WorkPart.COUNT * Long.BYTES;
-    public static final int SAMPLES_OFFSET = BATCHES_OFFSET + Long.BYTES;
-    public static final int BYTES_OFFSET = SAMPLES_OFFSET + Long.BYTES;
+    public static final int BATCHES_OFFSET = 88;
+
+    private static final int TIMES_OFFSET = 16;
 
     private static final long MAGIC = 0x444c_5245_4452_414cL; // "LARDERLD", little-endian
     private static final int FORMAT_VERSION_OFFSET = 8;
@@ -84,9 +79,12 @@ public final class LoaderDescriptor {
     private static final int SLOTS_OFFSET = 48;
     private static final int BATCH_OFFSET = 52;
     private static final int PROCESSORS_OFFSET = 56;
+    private static final int SAMPLE_BYTES_OFFSET = 64;
     private static final int DATASET_OFFSET = 128;
     private static final int FEED_OFFSET = 640;
     private static final int PAGE_LENGTH = 4096;
+    private static final double SECOND_NANOS = 1e9;
+    private static final double NANO_SECONDS = 1e-9; // to multiply is faster than to divide
 
     private LoaderDescriptor() {}
 
@@ -97,6 +95,7 @@ public final class LoaderDescriptor {
      * @param createdNanos by the monotonic clock
      * @param program one of the {@code PROGRAM} constants
      * @param batchSize 0 if batches differ
+     * @param sampleBytes the bytes of a sample, or their mean
      * @param feed empty if the batches are not published
      */
     public record Facts(
@@ -108,6 +107,7 @@ public final class LoaderDescriptor {
             int slots,
             int batchSize,
             int processors,
+            long sampleBytes,
             String dataset,
             String feed) {}
 
@@ -119,6 +119,26 @@ public final class LoaderDescriptor {
     /** Returns the offset of a row in the file. */
     public static int rowOffset(int row) {
         return HEADER_LENGTH + row * ROW_LENGTH;
+    }
+
+    /** Writes the total time of a part; negative, minus its start, while it lasts. */
+    public static void writeTotal(AtomicBuffer file, int rowOffset, WorkPart part, long nanos) {
+        file.putLongOrdered(totalOffset(rowOffset, part), Double.doubleToRawLongBits(nanos * NANO_SECONDS));
+    }
+
+    /**
+     * Returns the total time of a part, with the present part until now.
+     *
+     * @param word the word in the file
+     */
+    public static long totalNanos(long word, long now) {
+        long nanos = (long) (Double.longBitsToDouble(word) * SECOND_NANOS); // 0 for a word that is no number
+        return nanos < 0 ? nanos + now : nanos;
+    }
+
+    /** Returns the offset of the total time of a part. */
+    public static int totalOffset(int rowOffset, WorkPart part) {
+        return rowOffset + TIMES_OFFSET + part.index() * Long.BYTES;
     }
 
     /** Writes the header of a file of zeros, and then makes it valid. */
@@ -133,6 +153,7 @@ public final class LoaderDescriptor {
         file.putInt(SLOTS_OFFSET, facts.slots, ByteOrder.LITTLE_ENDIAN);
         file.putInt(BATCH_OFFSET, facts.batchSize, ByteOrder.LITTLE_ENDIAN);
         file.putInt(PROCESSORS_OFFSET, facts.processors, ByteOrder.LITTLE_ENDIAN);
+        file.putLong(SAMPLE_BYTES_OFFSET, facts.sampleBytes, ByteOrder.LITTLE_ENDIAN);
         putText(file, DATASET_OFFSET, FEED_OFFSET, facts.dataset);
         putText(file, FEED_OFFSET, HEADER_LENGTH, facts.feed);
         file.putIntOrdered(FORMAT_VERSION_OFFSET, FORMAT_VERSION);
@@ -169,6 +190,7 @@ public final class LoaderDescriptor {
                 file.getInt(SLOTS_OFFSET),
                 file.getInt(BATCH_OFFSET),
                 file.getInt(PROCESSORS_OFFSET),
+                file.getLong(SAMPLE_BYTES_OFFSET),
                 text(file, DATASET_OFFSET, FEED_OFFSET),
                 text(file, FEED_OFFSET, HEADER_LENGTH));
     }

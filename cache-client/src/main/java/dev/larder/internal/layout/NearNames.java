@@ -20,6 +20,20 @@ public final class NearNames {
     /** A name and its edit distance from another. */
     private record Near(String name, int distance) {}
 
+    /** Returns the exception for a dataset that a store does not have. */
+    public static LarderException noSuchDataset(Path store, String name, Collection<String> known) {
+        List<String> near = of(name, known);
+        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                .with("dataset", name)
+                .with("store", store)
+                .remedy(
+                        !near.isEmpty()
+                                ? "did you mean " + String.join(", ", near) + "? larder ls lists all"
+                                : Names.datasetObjection(name) != null
+                                        ? "larder ls lists all"
+                                        : "larder ls lists all; larder load " + name + "=PATH loads it");
+    }
+
     /** Returns the exception for an array that a version does not have. It lists the version's arrays and columns. */
     public static LarderException noSuchArray(
             Path store, String dataset, long version, String array, List<ArrayEntry> arrays) {

@@ -9,13 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * &lt;store&gt;/regions/locks                  never written; its bytes are locked, far beyond its end
- * &lt;store&gt;/regions/&lt;name&gt;@&lt;id&gt;            a region that is a file; id in 16 hex digits
+ * &lt;store&gt;/regions/&lt;name&gt;@&lt;id&gt;            a region; id in 16 hex digits
  * </pre>
  *
- * A region without a file is sealed memory. To open it, a client sends the id (int64) to {@link StoreLayout#regionSocket}, of the type
- * {@code SOCK_SEQPACKET}. The daemon returns the id with a descriptor ({@code SCM_RIGHTS}), or 0 if there is no such region.
- *
- * <p>The id of a region is a random multiple of {@link #LOCKS}. The {@link #LOCKS} bytes of {@code locks} from there on are its locks:
+ * The id of a region is a random multiple of {@link #LOCKS}. The {@link #LOCKS} bytes of {@code locks} from there on are its locks:
  *
  * <pre>
  *   id + 0       attached: every process that has the region open holds a shared lock; the daemon removes a region without such a

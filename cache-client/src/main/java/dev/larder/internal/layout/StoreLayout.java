@@ -24,7 +24,6 @@ import java.util.stream.Stream;
  * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
  * &lt;store&gt;/loaders/                     counters of live loaders: {@link LoaderDescriptor}
  * &lt;store&gt;/regions/                     memory that processes write together: {@link RegionDescriptor}
- * &lt;store&gt;/regions.sock                 passes regions without a file to clients
  * </pre>
  *
  * @param root the folder of the store
@@ -134,20 +133,15 @@ public record StoreLayout(Path root) {
         return root.resolve("regions");
     }
 
-    /** Returns the socket that hands out regions without a file. */
-    public Path regionSocket() {
-        return root.resolve("regions.sock");
-    }
-
     /** Returns every part of the store except the lock, which is removed last, to keep other daemons out until then. */
     public List<Path> parts() {
         return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), loaders(), regions(), catalog()))
                 .toList();
     }
 
-    /** Returns the parts that a daemon never takes over from an earlier one. */
+    /** Returns the parts that a daemon never takes over from an earlier one. Earlier builds had another socket. */
     public List<Path> partsOfOneRun() {
-        return List.of(incoming(), socket(), regionSocket(), counters(), token());
+        return List.of(incoming(), socket(), counters(), token(), root.resolve("regions.sock"));
     }
 
     /** Returns the folder of one dataset's versions. */

@@ -2,6 +2,7 @@ package dev.larder.internal.layout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreChoice.Choice;
 import dev.larder.internal.posix.MemoryGroup;
 import dev.larder.internal.posix.Posix;
@@ -119,6 +120,18 @@ public final class StoreLocation {
                     .with("user", caller.name())
                     .with("uid", caller.uid())
                     .remedy(caller.remedyFor(store, owner));
+        }
+    }
+
+    /** Refuses a store with an untrusted owner, and reports a folder that is no store with NO_DAEMON. */
+    public static void requireStore(StoreLayout layout) {
+        if (Files.exists(layout.root(), LinkOption.NOFOLLOW_LINKS)) {
+            requireTrustedOwner(layout.root());
+        }
+        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
+                    .with("store", layout.root())
+                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
         }
     }
 

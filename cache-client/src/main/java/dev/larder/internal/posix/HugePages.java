@@ -30,7 +30,7 @@ public final class HugePages {
         Posix posix = Posix.system();
         int descriptor;
         try {
-            descriptor = InterProcess.system().makeSealedMemory("larder-probe", PageSize.HUGE_BYTES);
+            descriptor = InterProcess.system().makeMemory("larder-probe", PageSize.HUGE_BYTES);
         } catch (LarderException noRoom) {
             return false;
         }

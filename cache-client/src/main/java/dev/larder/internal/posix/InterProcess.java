@@ -1,12 +1,8 @@
 package dev.larder.internal.posix;
 
-import java.nio.file.Path;
-import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-
 /**
  * System calls for processes that share memory: locks that end with their owner, sleeping until another process has written,
- * memory without a name, and passing descriptors.
+ * and memory without a name.
  *
  * <p>Addresses, positions and lengths are in bytes. A failing call throws a {@link dev.larder.error.LarderException} that names it.
  * Thread-safe.
@@ -46,36 +42,10 @@ public interface InterProcess {
     int wake(long address, int count);
 
     /**
-     * Creates memory without a file name that lasts until the last process closes and unmaps it. Its length can never change.
-     * All of it is reserved; fails with NO_SPACE if that is not possible. The caller closes the descriptor.
+     * Creates memory without a file name that lasts until the last process closes and unmaps it. All of it is reserved; fails with NO_SPACE
+     * if that is not possible. The caller closes the descriptor.
      *
      * @param label a name for people, as in {@code /proc/PID/maps}
      */
-    int makeSealedMemory(String label, long byteSize);
-
-    /** Listens at a new Unix-domain socket. Only its owner can connect. The caller closes the descriptor. */
-    int listen(Path socket);
-
-    /** Accepts the next connection. Returns -1 after the timeout. The caller closes the descriptor. */
-    int accept(int listener, Duration timeout);
-
-    /** Connects to a Unix-domain socket. Calls on the connection fail after {@code timeout}. The caller closes the descriptor. */
-    int connect(Path socket, Duration timeout);
-
-    /** Limits the duration of calls on a connection. */
-    void limitWaits(int connection, Duration timeout);
-
-    /** Sends a number, and a copy of a descriptor unless it is null. Never raises a signal. */
-    void send(int connection, long number, int @Nullable [] descriptor);
-
-    /** Receives a message of {@link #send}. Returns null if the other side has closed the connection or after the timeout. */
-    @Nullable
-    Received receive(int connection);
-
-    /**
-     * A message.
-     *
-     * @param descriptor a descriptor that the receiver closes; -1 if there is none
-     */
-    record Received(long number, int descriptor) {}
+    int makeMemory(String label, long byteSize);
 }

@@ -63,12 +63,7 @@ final class LibC {
     static final int F_WRLCK = 1;
     static final int F_OFD_GETLK = 36;
     static final int F_OFD_SETLK = 37;
-    static final int F_ADD_SEALS = 1033;
-    static final int F_SEAL_SEAL = 1;
-    static final int F_SEAL_SHRINK = 2;
-    static final int F_SEAL_GROW = 4;
     static final int MFD_CLOEXEC = 1;
-    static final int MFD_ALLOW_SEALING = 2;
 
     static final long SYS_PIDFD_OPEN = 434;
 
@@ -77,14 +72,6 @@ final class LibC {
 
     static final int SOL_SOCKET = 1;
     static final int SO_PEERCRED = 17;
-    static final int SO_RCVTIMEO = 20;
-    static final int SO_SNDTIMEO = 21;
-    static final int AF_UNIX = 1;
-    static final int SOCK_SEQPACKET = 5;
-    static final int SOCK_CLOEXEC = 0x80000;
-    static final int MSG_NOSIGNAL = 0x4000;
-    static final int MSG_CMSG_CLOEXEC = 0x40000000;
-    static final int SCM_RIGHTS = 1;
     static final short POLLIN = 1;
     static final short POLLHUP = 16;
     static final int SO_PEERGROUPS = 59;
@@ -158,23 +145,7 @@ final class LibC {
 
     static native int getgroups(int count, int[] groups);
 
-    static native int socket(int domain, int type, int protocol);
-
-    static native int bind(int socket, byte[] address, int length);
-
-    static native int listen(int socket, int backlog);
-
-    static native int accept4(int socket, long address, long length, int flags);
-
-    static native int connect(int socket, byte[] address, int length);
-
     static native int poll(int[] descriptors, long count, int timeoutMs);
-
-    static native long sendmsg(int socket, long message, int flags);
-
-    static native long recvmsg(int socket, long message, int flags);
-
-    static native int setsockopt(int socket, int level, int option, long[] value, int byteSize);
 
     static native int getsockopt(int socket, int level, int option, int[] value, int[] byteSize);
 

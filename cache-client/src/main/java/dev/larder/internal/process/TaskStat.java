@@ -9,11 +9,12 @@ import java.util.Optional;
 /**
  * Facts about a process or a thread from its {@code stat} file in {@code /proc}.
  *
+ * @param state the kernel's letter; {@code D} if it waits for a disk
  * @param majorFaults the page faults that read from a disk
  * @param cpuTicks the processor time that it used, in hundredths of a second
  * @param startTicks when it started, in ticks since the boot; its id and start identify it
  */
-public record TaskStat(long majorFaults, long cpuTicks, long startTicks) {
+public record TaskStat(char state, long majorFaults, long cpuTicks, long startTicks) {
     // positions in the file, counted from the state
     private static final int MAJOR_FAULTS = 9;
     private static final int CPU_USER = 11;
@@ -31,6 +32,7 @@ public record TaskStat(long majorFaults, long cpuTicks, long startTicks) {
             String stat = Files.readString(folder.resolve("stat"), StandardCharsets.ISO_8859_1);
             String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
             return Optional.of(new TaskStat(
+                    fields[0].charAt(0),
                     Long.parseLong(fields[MAJOR_FAULTS]),
                     Long.parseLong(fields[CPU_USER]) + Long.parseLong(fields[CPU_SYSTEM]),
                     Long.parseLong(fields[START])));

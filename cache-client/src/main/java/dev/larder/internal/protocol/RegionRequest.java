@@ -12,13 +12,8 @@ public sealed interface RegionRequest extends Request
      * Creates a region of zeros, unless one with this name exists. The answer is its row in both cases.
      *
      * @param bytes length of its data
-     * @param withoutFile whether to create it as sealed memory without a file
      */
-    record Create(
-            String name,
-            String kind,
-            long bytes,
-            @OptionalField boolean withoutFile) implements RegionRequest, Request.Named {
+    record Create(String name, String kind, long bytes) implements RegionRequest, Request.Named {
         private static final Pattern KIND = Pattern.compile("[a-z0-9-]{1," + (RegionDescriptor.KIND_LENGTH - 1) + "}");
 
         /** More than any machine has, and small enough that sums do not overflow. */

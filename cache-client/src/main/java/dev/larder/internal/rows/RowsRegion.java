@@ -110,7 +110,7 @@ public final class RowsRegion implements AutoCloseable {
             Path file = find(layout, expected.region());
             if (file == null) {
                 file = Path.of(ControlClient.at(store)
-                        .createRegion(expected.region(), RowsDescriptor.KIND, expected.byteSize(), false)
+                        .createRegion(expected.region(), RowsDescriptor.KIND, expected.byteSize())
                         .path());
             }
             RowsRegion region = tryOpen(layout, file, expected);

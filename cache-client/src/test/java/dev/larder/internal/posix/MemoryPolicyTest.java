@@ -111,7 +111,7 @@ class MemoryPolicyTest {
         InterProcess calls = InterProcess.system();
 
         String mapped = onThreadOf(first, () -> {
-            int descriptor = calls.makeSealedMemory("larder-nodes", 4 * MIB);
+            int descriptor = calls.makeMemory("larder-nodes", 4 * MIB);
             long address = io.mapWritable(descriptor, 0, 4 * MIB);
             try {
                 io.populate(address, 4 * MIB);

@@ -40,7 +40,7 @@ final class Info implements Callable<Integer> {
     public Integer call() {
         List<ArrayRow> rows;
         try {
-            rows = larder.client().info(name);
+            rows = larder.arrays().info(name);
         } catch (LarderException e) {
             List<StoredRows> computed =
                     e.code() == ErrorCode.NOT_FOUND ? StoredRows.matching(larder.store(), name::equals) : List.of();

@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.output.ByteWriter;
 import dev.larder.command.output.Version;
+import dev.larder.command.rows.KnownArrays;
 import dev.larder.command.serve.Preparation;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLocation;
@@ -170,6 +171,11 @@ public class LarderCommand implements Runnable {
     /** Returns a client of the daemon that is meant. */
     ControlClient client() {
         return ControlClient.at(store());
+    }
+
+    /** Returns the arrays of the store that is meant. */
+    KnownArrays arrays() {
+        return new KnownArrays(store(), err());
     }
 
     PrintWriter out() {

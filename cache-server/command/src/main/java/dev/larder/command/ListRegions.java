@@ -4,7 +4,6 @@ import dev.larder.command.output.Json;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
 import dev.larder.internal.protocol.RegionRow;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -59,7 +58,7 @@ final class ListRegions implements Callable<Integer> {
                     Units.size(row.bytes()),
                     Long.toString(row.creatorPid()),
                     Units.duration(Duration.between(row.created(), now)),
-                    row.file().map(Path::toString).orElse("none (sealed memory)")));
+                    row.path()));
         }
         return table.lines();
     }

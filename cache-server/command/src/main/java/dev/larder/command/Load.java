@@ -42,8 +42,8 @@ import picocli.CommandLine.ParentCommand;
                     + " numbered columns (x0, x1, …), one matrix for all with --dtype;",
             "  .arrow, .ipc, .feather      one array or column for each field; also folders of Hugging Face's datasets;",
             "  .tar[.gz]                   one column for each suffix, as of WebDataset;",
-            "  .parquet, .h5, .tfrecord    one array or column for each column, dataset or feature, by readers, which"
-                    + " larder readers lists, as .tar.xz and .tar.zst;",
+            "  .parquet, .h5, .zarr, …     one array or column for each column, dataset or feature, by readers, which"
+                    + " larder readers lists, as .tfrecord, .tar.xz and .tar.zst;",
             "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
             "  http, https, s3, hdfs       addresses, such as s3://bucket/folder: files and folders as here;",
             "  -                           paths on standard input, one a line, or one .npy file, which becomes NAME/data.",

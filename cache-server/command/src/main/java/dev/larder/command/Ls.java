@@ -6,6 +6,7 @@ import dev.larder.command.output.ArrayText;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.ListedRow;
+import dev.larder.command.rows.KnownArrays;
 import dev.larder.command.rows.StoredRows;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -31,7 +32,8 @@ import picocli.CommandLine.ParentCommand;
             "PATTERN is a dataset (mnist), an array or a column (mnist/train-images), or has wildcards (quote them):"
                     + " larder ls 'mnist/*-labels'. Exit code 4 if nothing matches.",
             "Computed rows are listed by their name and the beginning of their key; larder info tells how many are there.",
-            "Without PATTERN a dataset of more than 20 arrays and columns is one line, which ends in a slash."
+            "Without PATTERN a dataset of more than 20 arrays and columns is one line, which ends in a slash.",
+            "If no daemon runs, this reads the files of the store, and prints a note about that on standard error."
         })
 final class Ls implements Callable<Integer> {
     @ParentCommand
@@ -53,9 +55,10 @@ final class Ls implements Callable<Integer> {
     @Override
     public Integer call() {
         NamePattern wanted = pattern == null ? null : new NamePattern(pattern);
+        KnownArrays known = larder.arrays();
         List<StoredRows> computed =
                 wanted == null ? StoredRows.all(larder.store()) : StoredRows.matching(larder.store(), wanted::matches);
-        List<ArrayRow> rows = wanted == null ? all() : matching(wanted, computed.isEmpty());
+        List<ArrayRow> rows = wanted == null ? all(known) : matching(known, wanted, computed.isEmpty());
         if (json) {
             Stream<JsonFields> fields = Stream.concat(
                     rows.stream().map(Json::fields), computed.stream().map(StoredRows::fields));
@@ -68,8 +71,8 @@ final class Ls implements Callable<Integer> {
         return 0;
     }
 
-    private List<ArrayRow> all() {
-        return all || json ? larder.client().list("", all) : larder.client().list(ListedRow.FEW);
+    private List<ArrayRow> all(KnownArrays known) {
+        return all || json ? known.list("", all) : known.list(ListedRow.FEW);
     }
 
     /** Returns one line for each column, except if the pattern names an array of it. */
@@ -96,28 +99,30 @@ final class Ls implements Callable<Integer> {
     }
 
     /** Returns the matching arrays, even evicted ones if the pattern is a name. */
-    private List<ArrayRow> matching(NamePattern wanted, boolean isRequired) {
-        List<ArrayRow> known = larder.client().list(wanted.prefix(), true).stream()
+    private List<ArrayRow> matching(KnownArrays known, NamePattern wanted, boolean isRequired) {
+        List<ArrayRow> candidates = known.list(wanted.prefix(), true).stream()
                 .filter(row -> all || row.state() != ArrayRow.State.RETIRED)
                 .toList();
-        Set<ArrayRow> chosen = ListedRow.of(known).stream()
+        Set<ArrayRow> chosen = ListedRow.of(candidates).stream()
                 .filter(wanted)
                 .flatMap(row -> row.arrays().stream())
                 .collect(Collectors.toSet());
-        List<ArrayRow> rows = known.stream().filter(chosen::contains).toList();
+        List<ArrayRow> rows = candidates.stream().filter(chosen::contains).toList();
         if (rows.isEmpty()) { // an array that is part of a column has no line of its own
-            rows = known.stream().filter(row -> wanted.matches(row.name())).toList();
+            rows = candidates.stream()
+                    .filter(row -> wanted.matches(row.name()))
+                    .toList();
         }
         if (rows.isEmpty() && isRequired) {
-            throw nothingMatches(wanted);
+            throw nothingMatches(known, wanted);
         }
         return rows;
     }
 
-    private LarderException nothingMatches(NamePattern wanted) {
+    private LarderException nothingMatches(KnownArrays known, NamePattern wanted) {
         if (wanted.isName()) {
             try {
-                larder.client().info(NameConverter.withoutEnd(wanted.text()));
+                known.info(NameConverter.withoutEnd(wanted.text()));
             } catch (LarderException e) {
                 if (e.code() == ErrorCode.NOT_FOUND) {
                     return e; // with near names

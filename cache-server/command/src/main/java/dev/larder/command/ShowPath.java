@@ -35,7 +35,7 @@ final class ShowPath implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<ArrayRow> rows = larder.client().info(name);
+        List<ArrayRow> rows = larder.arrays().info(name);
         if (rows.size() != 1
                 && rows.get(0).part().columnName(rows.get(0).name()).equals(name)) {
             throw Failure.of(ErrorCode.NOT_FOUND, "a column has one file for each of its arrays")

@@ -5,9 +5,13 @@ import dev.larder.command.output.Json;
 import dev.larder.command.output.LoadRates;
 import dev.larder.command.output.LoadRow;
 import dev.larder.command.output.Units;
+import dev.larder.command.output.UnservedStatus;
+import dev.larder.command.rows.KnownArrays;
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.time.Deadline;
+import dev.larder.server.store.UnservedStore;
 import dev.larder.server.store.lock.LeaseTable;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,7 +27,10 @@ import picocli.CommandLine.ParentCommand;
 /** Shows totals. */
 @Command(
         name = "status",
-        description = "Show totals of the store and its daemon, and the feeds and loads that are under way.")
+        description = {
+            "Show totals of the store and its daemon, and the feeds and loads that are under way.",
+            "If no daemon runs, this shows totals of the files of the store, and ends with exit code 3."
+        })
 final class Status implements Callable<Integer> {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
 
@@ -35,8 +42,14 @@ final class Status implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        DaemonStatus status = larder.client().status();
         StoreLayout store = new StoreLayout(larder.store());
+        DaemonStatus status;
+        try {
+            status = larder.client().status();
+        } catch (LarderException e) {
+            showFiles(KnownArrays.read(store.root(), e));
+            throw e;
+        }
         List<FeedRow> earlier = FeedRow.of(store, List.of());
         LoadRates rates = new LoadRates();
         List<LoadRow> loads = rates.rows(larder.client().loads());
@@ -61,6 +74,17 @@ final class Status implements Callable<Integer> {
             LoadRow.table(loads).forEach(larder.out()::println);
         }
         return 0;
+    }
+
+    private void showFiles(UnservedStore files) {
+        UnservedStatus status = new UnservedStatus(files);
+        if (json) {
+            larder.out().println(Json.document(status.fields()));
+        } else {
+            status.facts().forEach(larder.out()::println);
+        }
+        files.unreadable()
+                .forEach(reason -> larder.err().println("larder: note: not counted: " + reason.getMessage()));
     }
 
     /** Waits before the second sample, which rates of feeds and loads need. */

@@ -81,8 +81,13 @@ final class Top implements Callable<Integer> {
     private void draw(TopSample first, CountDownLatch ended) {
         try (TopScreen screen = new TopScreen(larder.out());
                 QuitKey key = QuitKey.watch(ended::countDown)) {
-            follow(first, (now, before) -> screen.show(width -> TopText.lines(now, before, width)), ended);
+            follow(first, (now, before) -> screen.show(width -> withKeys(TopText.lines(now, before, width))), ended);
         }
+    }
+
+    private static List<String> withKeys(List<String> lines) {
+        lines.set(0, lines.get(0).replaceFirst("larder top", "larder top (q quits)"));
+        return lines;
     }
 
     private void print(TopSample now, @Nullable TopSample before) {

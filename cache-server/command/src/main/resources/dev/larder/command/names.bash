@@ -42,8 +42,9 @@ function _larder_arrays() {
   local manifest=$1 dataset=$2 word=$3 line name
   [[ -r $manifest ]] || return 0
   while IFS= read -r line; do
-    if [[ $line =~ ^\{\"name\":\"([^\"\\]+)\" ]]; then
-      name=$dataset/${BASH_REMATCH[1]}
+    name=${line#'{"name":"'}
+    if [[ $name != "$line" && ${name%%'"'*} != *\\* ]]; then # zsh has no BASH_REMATCH
+      name=$dataset/${name%%'"'*}
       [[ $line == *'"part":"'* ]] && name=${name%/*} # part of a column
       if [[ $name == "$word"* && " ${COMPREPLY[*]} " != *" $name "* ]]; then
         COMPREPLY+=("$name")

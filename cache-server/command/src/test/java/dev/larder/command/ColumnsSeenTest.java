@@ -1,6 +1,7 @@
 package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonParser;
@@ -9,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -222,6 +224,52 @@ class ColumnsSeenTest {
 
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .isEqualTo(completions + "\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "larder info p, pics plain",
+        "larder show pics/, pics/file pics/files pics/files/names",
+        "larder run --hold te, text",
+        "larder feed run1 pl, plain",
+        "larder --store /nowhere info p, ''",
+        "larder load --as im, images",
+        "larder serve --capac, --capacity",
+        "larder inf, info"
+    })
+    void fishCompletesTheSame(String line, String completions) throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/fish")), "needs fish");
+        Path file = Files.writeString(
+                folder.resolve("completion.fish"), daemon.ask("completion", "fish").out());
+
+        assertThat(shell("fish", "-N", "-c", "source " + file + "; complete -C '" + line + "'")
+                        .lines()
+                        .map(found -> found.split("\t", -1)[0])
+                        .collect(Collectors.joining(" ")))
+                .isEqualTo(completions);
+    }
+
+    @Test
+    void zshCompletesByTheScriptForBash() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "needs zsh");
+        Path script = Files.writeString(folder.resolve("completion.zsh"), daemon.ask("completion", "zsh").out());
+        Path typist = Files.writeString(folder.resolve("typist.zsh"), """
+                zmodload zsh/zpty
+                zpty z zsh -f -i
+                zpty -w z "autoload -U compinit && compinit -u -D; source %s; PS1='REA''DY>'"
+                zpty -r -m z seen '*READY>*'
+                zpty -w -n z $'larder show pics/files/n\\t'
+                zpty -r -m z seen '*pics/files/names*' && echo completed
+                """.formatted(script));
+
+        assertThat(shell("timeout", "60", "zsh", "-f", typist.toString())).isEqualTo("completed\n");
+    }
+
+    private static String shell(String... words) throws IOException {
+        ProcessBuilder shell = new ProcessBuilder(words);
+        shell.environment().put("LARDER_STORE", daemon.store().toString());
+        Process process = shell.redirectErrorStream(true).start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -222,7 +223,7 @@ class GridTest {
 
     @Test
     void aGridThatIsKilledTakesItsJobsWithItAndGoesOnWhereItWas() throws IOException {
-        String script = "echo {x} >> ran; test {x} = 0 -o -e again || { echo up $$; exec sleep 600; }";
+        String script = "echo {x} >> ran; echo {x}$$ > $LARDER_RESULT; test {x} = 0 -o -e again || { echo up $$; exec sleep 600; }";
         try (CommandProcess grid = start(script, "x=0..3")) {
             awaitLog("0003.log", "up");
             grid.kill();
@@ -237,6 +238,17 @@ class GridTest {
                 Files.readString(out().resolve("0003.log")).strip().substring(3));
         assertThat(Processes.isRunning(pid)).isFalse();
         assertThat(out().resolve("0003.2.log")).isEmptyFile();
+        assertThat(results()).containsExactly("0001.result", "0002.1.result", "0002.result", "0003.1.result", "0003.result", "0004.result");
+        assertThat(out().resolve("0003.result")).content().isNotEqualTo(Files.readString(out().resolve("0003.1.result")));
+    }
+
+    private List<String> results() throws IOException {
+        try (Stream<Path> files = Files.list(out())) {
+            return files.map(file -> String.valueOf(file.getFileName()))
+                    .filter(name -> name.endsWith(".result"))
+                    .sorted()
+                    .toList();
+        }
     }
 
     private void awaitLog(String name, String text) {

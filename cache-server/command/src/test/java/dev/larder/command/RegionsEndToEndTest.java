@@ -10,7 +10,6 @@ import dev.larder.client.Larder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
@@ -20,8 +19,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Regions as programs use them, of a daemon in a process of its own. */
 class RegionsEndToEndTest {
@@ -30,6 +27,8 @@ class RegionsEndToEndTest {
     /** Where no other stores are: what other tests have left for a moment is not ours to remove. */
     @TempDir
     Path nowhere;
+
+    private static final RegionSpec SPEC = new RegionSpec("weights", "test", 1 << 20);
 
     private CommandProcess daemon;
     private Larder larder;
@@ -46,16 +45,11 @@ class RegionsEndToEndTest {
         daemon.close();
     }
 
-    private static RegionSpec spec(SharingStrategy strategy) {
-        return new RegionSpec("weights", "test", 1 << 20, strategy);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void twoUsersOfARegionSeeWhatEachWrites(SharingStrategy strategy) {
+    @Test
+    void twoUsersOfARegionSeeWhatEachWrites() {
         try (Regions one = Regions.of(larder);
                 Regions other = Regions.of(larder);
-                Region mine = one.openOrCreate(spec(strategy), memory -> memory.putLong(8, 3), PATIENCE);
+                Region mine = one.openOrCreate(SPEC, memory -> memory.putLong(8, 3), PATIENCE);
                 Region theirs = other.open("weights", "test", PATIENCE)) {
             mine.memory().putLongVolatile(0, 42);
 
@@ -69,13 +63,13 @@ class RegionsEndToEndTest {
     @Test
     void theCommandListsAndRemovesThem() {
         try (Regions regions = Regions.of(larder);
-                Region region = regions.openOrCreate(spec(SharingStrategy.MEMFD), memory -> {}, PATIENCE)) {
+                Region region = regions.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
             JsonArray rows = JsonParser.parseString(
                             daemon.ask("regions", "--json").out())
                     .getAsJsonArray();
             assertThat(rows.get(0).getAsJsonObject().keySet())
                     .containsExactly("name", "kind", "bytes", "creatorPid", "created", "path");
-            assertThat(daemon.ask("regions").out()).contains("weights", "none (sealed memory)");
+            assertThat(daemon.ask("regions").out()).contains("weights", daemon.store() + "/regions/weights@");
 
             assertThat(daemon.ask("regions", "--remove", "weights").code()).isZero();
 
@@ -89,7 +83,7 @@ class RegionsEndToEndTest {
     void thoseWhoHaveARegionGoOnWithoutTheDaemon() {
         try (Regions one = Regions.of(larder);
                 Regions other = Regions.of(larder);
-                Region mine = one.openOrCreate(spec(SharingStrategy.MEMFD), memory -> {}, PATIENCE);
+                Region mine = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
                 Region theirs = other.open("weights", "test", PATIENCE)) {
             assertThat(mine.tryTakeSeat(0)).isTrue();
 
@@ -113,8 +107,8 @@ class RegionsEndToEndTest {
     @Test
     void aRegionGoesOnceNobodyHasIt() {
         try (Regions regions = Regions.of(larder);
-                Region region = regions.openOrCreate(spec(SharingStrategy.FILE), memory -> {}, PATIENCE)) {
-            assertThat(region.row().file().orElseThrow()).exists();
+                Region region = regions.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            assertThat(region.row().file()).exists();
         }
 
         await().atMost(PATIENCE)

@@ -124,7 +124,7 @@ class SeeingTest {
         String drawn = Samples.onTerminal(larder + " top --interval 100ms --store " + daemon.store(), key);
 
         assertThat(drawn).startsWith("\u001b[?1049h\u001b[?25l").endsWith("\u001b[?25h\u001b[?1049lexit=0");
-        assertThat(drawn).contains("memory  [");
+        assertThat(drawn).contains("memory  [", "resident #= ", "leased # ");
         assertThat(top().keySet()).contains("loads", "errors", "clients", "feeds", "counters");
         assertThat(drawn).contains("\u001b[Hlarder top").doesNotContain("\u001b[2J");
         assertThat(drawn.split("\u001b\\[H", -1)[1].lines().map(line -> line.replaceAll("\u001b.*", "")))

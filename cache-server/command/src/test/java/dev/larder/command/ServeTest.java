@@ -166,7 +166,6 @@ class ServeTest {
             assertThat(first.signal("TERM").exitCode()).isZero();
             assertThat(first.out()).contains("The store is kept.");
             assertThat(store.resolve("control.sock")).doesNotExist();
-            assertThat(store.resolve("regions.sock")).doesNotExist();
         }
         try (CommandProcess second = CommandProcess.serveOn(store)) {
             assertThat(second.ask("ls").out()).contains("v/v");

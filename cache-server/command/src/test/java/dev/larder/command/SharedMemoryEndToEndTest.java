@@ -8,7 +8,6 @@ import dev.larder.client.Larder;
 import dev.larder.distributed.queue.Handle;
 import dev.larder.distributed.queue.HandleQueue;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.distributed.shared.SharedArraySpec;
 import dev.larder.npy.Dtype;
@@ -18,9 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 
 /** Shared arrays and queues as programs use them, with a daemon in a process of its own. */
 class SharedMemoryEndToEndTest {
@@ -42,40 +39,26 @@ class SharedMemoryEndToEndTest {
         daemon.close();
     }
 
-    private static SharedArray array(Regions regions, String name, SharingStrategy strategy) {
-        SharedArraySpec spec =
-                SharedArraySpec.of(name, FLOAT, 1000).strategy(strategy).withSpare();
+    private static SharedArray array(Regions regions, String name) {
+        SharedArraySpec spec = SharedArraySpec.of(name, FLOAT, 1000).withSpare();
         return SharedArray.openOrCreate(regions, spec, PATIENCE);
     }
 
-    private static HandleQueue queue(Regions regions, String name, SharingStrategy strategy) {
+    private static HandleQueue queue(Regions regions, String name) {
         return HandleQueue.builder(regions, name)
                 .capacity(4)
                 .buffers(2)
                 .bufferBytes(64)
-                .strategy(strategy)
                 .openOrCreate(PATIENCE);
     }
 
-    @ParameterizedTest
-    @EnumSource(names = "FILE")
-    void anArrayPassesThroughAQueueAndBothGoWithTheLastWhoHasThem(SharingStrategy strategy) {
-        requirePassed(strategy);
-    }
-
-    @Tag("slow")
-    @ParameterizedTest
-    @EnumSource(names = "FILE", mode = EnumSource.Mode.EXCLUDE)
-    void anArrayOfAnyOtherStrategyPassesThroughAQueue(SharingStrategy strategy) {
-        requirePassed(strategy);
-    }
-
-    private void requirePassed(SharingStrategy strategy) {
+    @Test
+    void anArrayPassesThroughAQueueAndBothGoWithTheLastWhoHasThem() {
         try (Regions one = Regions.of(larder);
                 Regions other = Regions.of(larder);
-                SharedArray weights = array(one, "weights", strategy);
-                HandleQueue sender = queue(one, "queue", strategy);
-                HandleQueue receiver = queue(other, "queue", strategy)) {
+                SharedArray weights = array(one, "weights");
+                HandleQueue sender = queue(one, "queue");
+                HandleQueue receiver = queue(other, "queue")) {
             weights.publish(state -> state.fill(0.5), PATIENCE);
             sender.putArray(weights, 3, PATIENCE);
 
@@ -90,18 +73,17 @@ class SharedMemoryEndToEndTest {
                 .until(() -> daemon.ask("regions", "--json").out().strip().equals("[]"));
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void manyArraysAndQueuesNeedNoMoreDescriptorsThanOne(SharingStrategy strategy) throws Exception {
+    @Test
+    void manyArraysAndQueuesNeedNoMoreDescriptorsThanOne() throws Exception {
         List<AutoCloseable> open = new ArrayList<>();
         try (Regions regions = Regions.of(larder)) {
-            open.add(array(regions, "a", strategy));
-            open.add(queue(regions, "q", strategy));
+            open.add(array(regions, "a"));
+            open.add(queue(regions, "q"));
             int ofOne = descriptors();
 
             for (int i = 0; i < 30; i++) {
-                open.add(array(regions, "a" + i, strategy));
-                open.add(queue(regions, "q" + i, strategy));
+                open.add(array(regions, "a" + i));
+                open.add(queue(regions, "q" + i));
             }
 
             assertThat(descriptors()).isLessThanOrEqualTo(ofOne);

@@ -36,6 +36,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -66,7 +67,6 @@ public final class Daemon implements AutoCloseable {
     private final Maintenance maintenance;
     private final StoreMonitor monitor;
     private final ControlListener control;
-    private final RegionServer regions;
     private final Shutdown shutdown;
     private final Overview overview;
     private volatile @Nullable HttpEndpoint http;
@@ -122,7 +122,6 @@ public final class Daemon implements AutoCloseable {
         ControlSettings settings = ControlSettings.of(layout, ReleaseVersion.text());
         this.control = new ControlListener(
                 () -> ControlServer.start(settings, handler, counters, errors), shutdown::isStopping);
-        this.regions = new RegionServer(store, failure -> errors.report("cannot hand out regions", failure));
         this.monitor = new StoreMonitor(
                 store,
                 residency,
@@ -184,13 +183,7 @@ public final class Daemon implements AutoCloseable {
     /** Lets clients in, and starts the background work. */
     private void begin(boolean isShared) {
         shutdown.prepare(this::end, this::endAnswers);
-        regions.start(); // before clients connect, because they may request a region immediately
-        try {
-            control.listen();
-        } catch (RuntimeException | Error e) {
-            regions.close();
-            throw e;
-        }
+        control.listen();
         if (isShared) {
             var unused = threads.uploads()
                     .scheduleWithFixedDelay(this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
@@ -301,10 +294,22 @@ public final class Daemon implements AutoCloseable {
         HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, place, all);
         http = endpoint;
         overview.statusPageIsAt(endpoint.address());
+        startHistory();
         if (shutdown.isStopping()) { // a stop may have run before this was set
             endpoint.close();
         }
         return endpoint::address;
+    }
+
+    /** Samples for the charts of the status page, once a second. */
+    private void startHistory() {
+        Runnable sample = () -> Guarded.run(
+                overview::addToHistory, failure -> errors.report("cannot sample for the status page", failure));
+        try {
+            var unused = threads.sampling().scheduleWithFixedDelay(sample, 0, 1, TimeUnit.SECONDS);
+        } catch (RejectedExecutionException stopped) {
+            return; // there is no page any more
+        }
     }
 
     /**
@@ -319,7 +324,6 @@ public final class Daemon implements AutoCloseable {
         LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
         endEach(List.of(
                 control::stopAccepting,
-                regions::close,
                 this::endHttp,
                 waits::close,
                 () -> loads.close(LOADS_END_MS),

@@ -1,8 +1,10 @@
 package dev.larder.server;
 
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.ArrayRow.State;
@@ -12,6 +14,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.UnservedStore;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Registration;
 import dev.larder.server.store.version.SourceRecord;
@@ -21,20 +24,22 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /** Lists arrays that are resident, loading or retired, one row an array. */
-final class Listing {
+public final class Listing {
     /**
      * The arrays to list.
      *
      * @param dataset selects datasets that may have such arrays
      * @param array selects full names
      */
-    record Selection(Predicate<String> dataset, Predicate<String> array) {
+    private record Selection(Predicate<String> dataset, Predicate<String> array) {
         /** Selects full names that start with a prefix; the empty prefix selects all. */
         static Selection withPrefix(String prefix) {
             String first = Names.datasetIn(prefix);
@@ -56,29 +61,92 @@ final class Listing {
         }
     }
 
-    private final Store store;
-    private final Residency residency;
-    private final Loads loads;
+    /**
+     * The contents of a store at one moment.
+     *
+     * @param incoming where members upload, which no row shows
+     * @param holders returns the processes that lease versions, by folder
+     */
+    private record Contents(
+            Path incoming,
+            List<PublishedVersion> current,
+            List<PublishedVersion> unverified,
+            List<PublishedVersion> retired,
+            List<Registration> registrations,
+            List<Ingest> loads,
+            Function<List<PublishedVersion>, Map<Path, List<Long>>> holders) {}
 
-    Listing(Store store, Residency residency, Loads loads) {
-        this.store = store;
-        this.residency = residency;
-        this.loads = loads;
+    private final Contents contents;
+
+    private Listing(Contents contents) {
+        this.contents = contents;
+    }
+
+    /** Returns the listing of a daemon at this moment. */
+    static Listing of(Store store, Residency residency, Loads loads) {
+        return new Listing(new Contents(
+                store.layout().incoming(),
+                residency.current(),
+                residency.unverified().all(),
+                residency.retired(),
+                residency.registrations(),
+                loads.running(),
+                store.leases()::holdersOf));
+    }
+
+    /** Returns the listing of a store without a daemon. */
+    public static Listing of(UnservedStore store) {
+        return new Listing(new Contents(
+                store.layout().incoming(),
+                store.current(),
+                store.unverified(),
+                store.retired(),
+                store.registrations(),
+                List.of(),
+                versions -> store.holders()));
     }
 
     /**
-     * Returns the rows of all arrays with a matching full name, sorted by name, retired versions last.
+     * Returns the rows of all arrays with full names that start with a prefix, sorted by name, retired versions last.
      *
      * @param includeRetired whether to include versions that are visible only to their present readers, and evicted datasets
      * @param mostArrays a version of more arrays is one row, unless it has columns; 0 for no limit
      */
-    List<ArrayRow> rows(Selection selection, boolean includeRetired, int mostArrays) {
+    public List<ArrayRow> rows(String prefix, boolean includeRetired, int mostArrays) {
+        return rows(Selection.withPrefix(prefix), includeRetired, mostArrays);
+    }
+
+    /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
+    public List<ArrayRow> rows(String name) {
+        return withoutReloads(rows(Selection.named(name), true, 0).stream()
+                .filter(row -> row.state() != State.RETIRED)
+                .toList());
+    }
+
+    /** Returns the error for a name without rows in a store without a daemon. */
+    public LarderException notFound(Path store, String name) {
+        String dataset = Names.datasetIn(name);
+        String array = Names.arrayIn(name);
+        Optional<PublishedVersion> version = contents.current.stream()
+                .filter(known -> known.dataset().equals(dataset))
+                .findFirst();
+        if (array != null && version.isPresent()) {
+            return version.get().noSuchArray(array);
+        }
+        List<String> known = rows("", true, 1).stream()
+                .map(row -> Names.datasetIn(row.name()))
+                .distinct()
+                .toList();
+        return NearNames.noSuchDataset(store, dataset, known);
+    }
+
+    private List<ArrayRow> rows(Selection selection, boolean includeRetired, int mostArrays) {
         Predicate<String> filter = selection.array;
-        List<PublishedVersion> current = selection.of(residency.current());
-        List<PublishedVersion> retired = includeRetired ? selection.of(residency.retired()) : List.of();
+        List<PublishedVersion> current = selection.of(contents.current);
+        List<PublishedVersion> retired = includeRetired ? selection.of(contents.retired) : List.of();
         List<PublishedVersion> versions = new ArrayList<>(current);
         versions.addAll(retired);
-        Map<Path, List<Long>> holders = store.leases().holdersOf(versions);
+        Map<Path, List<Long>> holders = contents.holders.apply(versions);
         List<ArrayRow> rows = new ArrayList<>();
         for (PublishedVersion version : current) {
             State state = version.isInPlace() ? State.MAPPED : State.RESIDENT;
@@ -91,7 +159,7 @@ final class Listing {
                 addRows(version, state, leases, filter, rows);
             }
         }
-        for (PublishedVersion version : selection.of(residency.unverified().all())) {
+        for (PublishedVersion version : selection.of(contents.unverified)) {
             addRows(version, State.LOADING, 0, filter, rows);
         }
         addLoading(filter, rows);
@@ -141,7 +209,7 @@ final class Listing {
     }
 
     /** Omits loading arrays that can already be read, so that a name has one row. */
-    static List<ArrayRow> withoutReloads(List<ArrayRow> rows) {
+    private static List<ArrayRow> withoutReloads(List<ArrayRow> rows) {
         Set<String> readable = rows.stream()
                 .filter(row -> row.state() != State.LOADING)
                 .map(ArrayRow::name)
@@ -183,7 +251,7 @@ final class Listing {
     }
 
     private void addLoading(Predicate<String> filter, List<ArrayRow> rows) {
-        for (Ingest load : loads.running()) {
+        for (Ingest load : contents.loads) {
             for (SourceArray array : load.arrays()) {
                 if (filter.test(array.name().toString())) {
                     rows.add(new ArrayRow(
@@ -209,17 +277,20 @@ final class Listing {
 
     /** Returns the source, unless it is an upload of a member: another member that has its path could write there. */
     private String source(SourceArray array) {
-        return array.file().startsWith(store.layout().incoming())
+        return array.file().startsWith(contents.incoming)
                 ? ""
                 : array.file().toString();
     }
 
     /** Adds one row for each registered dataset, because its arrays are not loaded. The usual listing omits evicted datasets. */
     private void addRegistered(Predicate<String> filter, boolean includeEvicted, List<ArrayRow> rows) {
-        for (Registration known : residency.registrations()) {
+        for (Registration known : contents.registrations) {
             String name = known.dataset();
             boolean isListed = includeEvicted || known.version() == 0;
-            if (isListed && filter.test(name) && loads.find(name).isEmpty()) {
+            if (isListed
+                    && filter.test(name)
+                    && contents.loads.stream()
+                            .noneMatch(load -> load.datasets().contains(name))) {
                 rows.add(new ArrayRow(
                         name,
                         "",

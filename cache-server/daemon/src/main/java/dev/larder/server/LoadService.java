@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.process.FlightRecording;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Request;
@@ -122,6 +123,7 @@ final class LoadService {
         onStarted.accept(ingest);
         boolean isBuild = ingest instanceof Upload;
         long beginNs = System.nanoTime();
+        LoadEvent event = FlightRecording.isOn() ? LoadEvent.of(ingest.datasets(), isBuild) : null;
         counters.increment(Counter.LOADING);
         ingest.whenEnded((done, failure) -> {
             counters.add(Counter.LOADING, -1);
@@ -138,6 +140,9 @@ final class LoadService {
                     ingest.datasets(),
                     (System.nanoTime() - beginNs) / 1_000_000,
                     failure == null ? "" : " reason=" + failure.getMessage());
+            if (event != null) {
+                event.ended(done, failure);
+            }
             maintenance.afterChange();
         });
     }

@@ -10,6 +10,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.metrics.History;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
@@ -38,9 +39,9 @@ public final class Overview {
     private final PageCollapse pages;
     private final Counters counters;
     private final ErrorLog errors;
-    private final Listing listing;
     private final long startNs = System.nanoTime();
     private final Instant started = Instant.now();
+    private final History history = new History();
     private volatile String statusPage = "";
 
     Overview(Store store, Residency residency, Loads loads, PageCollapse pages, Counters counters, ErrorLog errors) {
@@ -50,7 +51,6 @@ public final class Overview {
         this.pages = pages;
         this.counters = counters;
         this.errors = errors;
-        this.listing = new Listing(store, residency, loads);
     }
 
     /**
@@ -136,6 +136,21 @@ public final class Overview {
         statusPage = address.toString();
     }
 
+    /** Adds a sample to the history. */
+    void addToHistory() {
+        history.add(new History.Sample(
+                System.currentTimeMillis(),
+                residency.usedBytes() + store.sharedBytes(),
+                count(Counter.LEASED_BYTES),
+                count(Counter.ASK_HITS),
+                count(Counter.ASK_MISSES)));
+    }
+
+    /** Returns samples of the last minutes, the oldest first. */
+    public List<History.Sample> history() {
+        return history.samples();
+    }
+
     private static long sum(Collection<PublishedVersion> versions, ToLongFunction<PublishedVersion> value) {
         return versions.stream().mapToLong(value).sum();
     }
@@ -150,16 +165,14 @@ public final class Overview {
         return counters.value(counter);
     }
 
-    /** Returns the rows of arrays with a matching full name; see {@link Listing#rows}. */
-    List<ArrayRow> arrays(Listing.Selection selection, boolean includeRetired, int mostArrays) {
-        return listing.rows(selection, includeRetired, mostArrays);
+    /** Returns the arrays at this moment. */
+    Listing listing() {
+        return Listing.of(store, residency, loads);
     }
 
     /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
     public List<ArrayRow> arrays(String name) {
-        return Listing.withoutReloads(arrays(Listing.Selection.named(name), true, 0).stream()
-                .filter(row -> row.state() != ArrayRow.State.RETIRED)
-                .toList());
+        return listing().rows(name);
     }
 
     /** Returns every version that has files, and every other known dataset, sorted by name, retired versions last. */

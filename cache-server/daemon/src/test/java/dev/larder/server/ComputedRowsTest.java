@@ -258,7 +258,7 @@ class ComputedRowsTest {
 
     /** Changes a byte of a row behind everybody's back. */
     private void spoil(RegionRow region, long row) {
-        Path file = region.file().orElseThrow();
+        Path file = region.file();
         long offset;
         try (RowsRegion rows = Objects.requireNonNull(RowsRegion.tryOpen(served.root(), file))) {
             offset = RegionDescriptor.DATA_OFFSET + rows.header().dataStart() + row * ROW_BYTES + 5;
@@ -288,7 +288,7 @@ class ComputedRowsTest {
         served.start();
         load(0);
         open().rows(RowsProgram.spec());
-        Path file = region().file().orElseThrow();
+        Path file = region().file();
 
         assertRefused(file, RowsDescriptor.STATES_START_OFFSET, Long.MAX_VALUE - 7); // a sum would wrap around
         assertRefused(file, RowsDescriptor.STATES_START_OFFSET, 1L << 40);
@@ -486,7 +486,7 @@ class ComputedRowsTest {
             try (Dataset dataset = open()) {
                 ComputedRows rows = dataset.rows(RowsProgram.spec());
                 try (RowsRegion region = Objects.requireNonNull(
-                        RowsRegion.tryOpen(served.root(), region().file().orElseThrow()))) {
+                        RowsRegion.tryOpen(served.root(), region().file()))) {
                     assertIntact(region);
                 }
                 RowsProgram.read(rows, rows.reader(RowsProgram.function(dataset)), round);

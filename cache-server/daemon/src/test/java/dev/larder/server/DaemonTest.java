@@ -101,12 +101,13 @@ class DaemonTest {
     void aStoreHoldsItsPartsAndTheLockAndNothingElse() throws IOException {
         writeInts("a.npy", 1);
         load("d", folder);
-        control.createRegion("region", "array", 4_096, true);
+        control.createRegion("region", "array", 4_096);
         daemon.serveHttp(0, Set.of(), null, Map.of());
         StoreLayout layout = new StoreLayout(store);
         List<String> expected = Stream.concat(layout.parts().stream(), Stream.of(layout.lock()))
                 .filter(part -> !part.equals(layout.catalog())) // a stop writes it
                 .map(part -> String.valueOf(part.getFileName()))
+                .filter(part -> !part.equals("regions.sock")) // earlier builds made it
                 .toList();
 
         Awaitility.await()

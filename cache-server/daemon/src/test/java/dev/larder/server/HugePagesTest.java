@@ -98,17 +98,14 @@ class HugePagesTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void wholePiecesOfARegionLieOnHugePages(boolean isSealed) {
+    @Test
+    void wholePiecesOfARegionLieOnHugePages() {
         requireHugePages();
         try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=never");
                 ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
             served.start();
-            RegionRow region = served.control().createRegion("weights", "test", 5 * MIB, isSealed);
-            int descriptor = isSealed
-                    ? RegionsTest.receive(served, region.id()).descriptor()
-                    : Posix.system().openForWriting(region.file().orElseThrow());
+            RegionRow region = served.control().createRegion("weights", "test", 5 * MIB);
+            int descriptor = Posix.system().openForWriting(region.file());
             long bytes = RegionDescriptor.DATA_OFFSET + 5 * MIB;
             long address = BulkIo.system().mapWritable(descriptor, 0, bytes);
 
@@ -164,7 +161,7 @@ class HugePagesTest {
             served.launchProcess(NoHugePagesDaemonProgram.class).awaitLine(DaemonProgram.READY);
 
             served.load("d", sources);
-            served.control().createRegion("weights", "test", 5 * MIB, false);
+            served.control().createRegion("weights", "test", 5 * MIB);
 
             assertHasDataOf(large, 13 * MIB + 7, served.layout().version("d", 1).resolve("large.npy"));
             assertThat(served.control().verify("d", progress -> {}).files()).isEqualTo(1);

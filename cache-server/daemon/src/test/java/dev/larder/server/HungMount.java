@@ -1,5 +1,6 @@
 package dev.larder.server;
 
+import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,9 +32,14 @@ final class HungMount implements AutoCloseable {
 
     static HungMount mount() {
         Path own = LeavesNothingBehind.newFolder();
-        HungMount mounted = over(own);
-        mounted.own = own;
-        return mounted;
+        try {
+            HungMount mounted = over(own);
+            mounted.own = own;
+            return mounted;
+        } catch (TestAbortedException e) {
+            Folders.remove(own);
+            throw e;
+        }
     }
 
     /** Hides a folder until it is closed. */

@@ -21,7 +21,7 @@ final class LargePagesProgram {
         try (ServedStore served = ServedStore.at(Path.of(arguments[0]))) {
             served.start();
             served.load("loaded", Path.of(arguments[1]));
-            served.control().createRegion("weights", "test", 5 << 20, false);
+            served.control().createRegion("weights", "test", 5 << 20);
             try (Larder larder = Larder.connect(served.root())) {
                 byte[] built = new byte[5 << 20];
                 Arrays.fill(built, (byte) 7);

@@ -30,6 +30,7 @@ class MemoryLimitTest {
 
     @BeforeEach
     void create() {
+        ServedStore.requireInMemory();
         limited = LimitedGroup.of(LIMIT);
         served = ServedStore.create();
     }

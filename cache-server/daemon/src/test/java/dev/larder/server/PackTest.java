@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -144,6 +145,7 @@ class PackTest {
         served.start();
         served.load("set", sources);
         ArrayRow row = served.control().info("set/scene9").get(0);
+        Files.setPosixFilePermissions(Path.of(row.path()), PosixFilePermissions.fromString("rw-------"));
         try (RandomAccessFile pack = new RandomAccessFile(row.path(), "rw")) {
             pack.seek(row.offset());
             pack.write(77);

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RegionDescriptor;
-import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.RegionRow;
@@ -18,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -39,8 +37,8 @@ class RegionsTest {
         served.close();
     }
 
-    private RegionRow create(String name, boolean sealed) {
-        return served.control().createRegion(name, "test", BYTES, sealed);
+    private RegionRow create(String name) {
+        return served.control().createRegion(name, "test", BYTES);
     }
 
     /** Says, as a client does, that a process has a region; the descriptor's end says that it has not. */
@@ -55,82 +53,40 @@ class RegionsTest {
     void aRegionIsMadeOnceAndDescribed() throws IOException {
         served.start();
 
-        RegionRow made = create("weights", false);
-        RegionRow again = create("weights", false);
+        RegionRow made = create("weights");
+        RegionRow again = create("weights");
 
         assertThat(again).isEqualTo(made);
         assertThat(served.control().regions("")).containsExactly(made);
         assertThat(served.control().regions("absent")).isEmpty();
         assertThat(made.creatorPid()).isEqualTo(ProcessHandle.current().pid());
-        assertThat(Files.size(made.file().orElseThrow())).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
+        assertThat(Files.size(made.file())).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
         assertThat(served.control().status().usedBytes()).isEqualTo(STORED_BYTES);
-    }
-
-    @Test
-    void sealedMemoryIsHandedOutAndCannotBeTruncated() {
-        served.start();
-        assertThat(served.layout().regionSocket()).exists(); // from the moment the daemon has started
-        RegionRow made = create("weights", true);
-
-        int descriptor = receive(made.id()).descriptor();
-
-        assertThat(POSIX.status(descriptor).byteSize()).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
-        assertThatThrownBy(() -> BulkIo.system().resize(descriptor, 0))
-                .isInstanceOf(LarderException.class)
-                .hasMessageContaining("ftruncate failed");
-        assertThat(receive(4096).descriptor()).isEqualTo(-1);
-        POSIX.close(descriptor);
-    }
-
-    private InterProcess.Received receive(long id) {
-        return receive(served, id);
-    }
-
-    /** Asks a daemon for the descriptor of a sealed region, which the caller closes. */
-    static InterProcess.Received receive(ServedStore served, long id) {
-        int connection = CALLS.connect(served.layout().regionSocket(), Duration.ofSeconds(5));
-        try {
-            CALLS.send(connection, id, null);
-            return Objects.requireNonNull(CALLS.receive(connection));
-        } finally {
-            POSIX.close(connection);
-        }
-    }
-
-    @Test
-    void whoConnectsAndSaysNothingHoldsNobodyUpForLong() {
-        served.start();
-        RegionRow made = create("weights", true);
-        int silent = CALLS.connect(served.layout().regionSocket(), Duration.ofSeconds(5));
-
-        InterProcess.Received received = receive(made.id());
-
-        assertThat(received.number()).isEqualTo(made.id());
-        POSIX.close(received.descriptor());
-        POSIX.close(silent);
     }
 
     @Test
     void theNextDaemonKnowsTheRegionsOfOneThatWasKilled() throws IOException {
         ChildJvm killed = served.startProcess();
-        RegionRow made = create("weights", false);
+        RegionRow made = create("weights");
         int attached = attach(made);
         killed.kill();
         Files.writeString(served.layout().regions().resolve("stray"), "what is this?");
+        Files.createFile(served.root().resolve("regions.sock")); // of an earlier build
 
         served.start();
 
         assertThat(served.control().regions("").get(0).id()).isEqualTo(made.id());
         assertThat(served.control().regions("").get(0).kind()).isEqualTo("test");
         assertThat(ServedStore.entries(served.layout().regions())).hasSize(2);
+        assertThat(served.root().resolve("regions.sock")).doesNotExist();
         POSIX.close(attached);
     }
 
     @Test
     void regionsGoWithTheStoreAndCountAsHeldWhileSomebodyHasThem() {
         Daemon daemon = served.start();
-        int attached = attach(create("weights", false));
-        create("unused", true);
+        int attached = attach(create("weights"));
+        create("unused");
 
         CleanUp cleanUp = daemon.stop(false);
 
@@ -143,12 +99,12 @@ class RegionsTest {
     void aRegionThatDoesNotFitIsRefusedWithNothingLeft() {
         served.start(OptionalLong.of(1 << 20));
 
-        assertThatThrownBy(() -> served.control().createRegion("large", "test", 1 << 20, false))
+        assertThatThrownBy(() -> served.control().createRegion("large", "test", 1 << 20))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
 
         assertThat(served.control().regions("")).isEmpty();
-        assertThat(create("small", false).bytes()).isEqualTo(BYTES);
+        assertThat(create("small").bytes()).isEqualTo(BYTES);
     }
 
     @Test
@@ -156,7 +112,7 @@ class RegionsTest {
         served.start(OptionalLong.of(600 << 20));
         CompletableFuture<?>[] askers = IntStream.range(0, 6)
                 .mapToObj(i -> CompletableFuture.supplyAsync(
-                        () -> served.control().createRegion("large", "test", 400 << 20, false)))
+                        () -> served.control().createRegion("large", "test", 400 << 20)))
                 .toArray(CompletableFuture<?>[]::new);
 
         assertThat(CompletableFuture.allOf(askers)).succeedsWithin(Duration.ofSeconds(60));
@@ -168,7 +124,7 @@ class RegionsTest {
     @Test
     void aRegionWithoutANameCountsWhileSomebodyHasIt() {
         served.start();
-        RegionRow made = create("weights", false);
+        RegionRow made = create("weights");
         int attached = attach(made);
 
         served.control().removeRegion("weights", 0);
@@ -181,29 +137,27 @@ class RegionsTest {
     @Test
     void aRemovedNameIsFreeAtOnce() {
         served.start();
-        RegionRow made = create("weights", false);
+        RegionRow made = create("weights");
 
         served.control().removeRegion("weights", made.id() + RegionDescriptor.LOCKS);
         assertThat(served.control().regions("weights")).containsExactly(made);
         served.control().removeRegion("weights", 0);
 
-        assertThat(create("weights", true).id()).isNotEqualTo(made.id());
+        assertThat(create("weights").id()).isNotEqualTo(made.id());
         assertThatThrownBy(() -> served.control().removeRegion("absent", 0)).hasMessageContaining("no such region");
     }
 
     @Test
     void regionsThatSomebodyRemovedFromUnderTheDaemonAreForgotten() throws IOException {
         served.start();
-        RegionRow made = create("weights", false);
-        Path file = made.file().orElseThrow();
+        RegionRow made = create("weights");
+        Path file = made.file();
 
         Files.delete(file);
 
         await().until(() -> served.control().regions("").isEmpty());
         Files.delete(served.layout().regions().resolve(RegionDescriptor.LOCKS_FILE));
         await().until(() -> Files.exists(served.layout().regions().resolve(RegionDescriptor.LOCKS_FILE)));
-        Files.delete(served.layout().regionSocket());
-        await().until(() -> Files.exists(served.layout().regionSocket()));
-        assertThat(create("weights", false).id()).isNotEqualTo(made.id());
+        assertThat(create("weights").id()).isNotEqualTo(made.id());
     }
 }

@@ -190,6 +190,7 @@ class RemoteLoadTest {
     @Test
     void whatIsFetchedIsWrittenToHugePages() throws IOException {
         assumeThat(HugePages.areAvailable()).isTrue();
+        ServedStore.requireInMemory();
         served.startWithoutCollapse();
         putFolder();
         web.pauseMs = 300; // long enough for the pages to be ahead

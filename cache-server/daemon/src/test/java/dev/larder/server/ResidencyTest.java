@@ -207,6 +207,7 @@ class ResidencyTest {
 
     @Test
     void aBuildOfKnownSizeEvictsBeforeItWrites() {
+        ServedStore.requireInMemory(); // else it is copied, and needs twice its size
         load("a", 8);
 
         build("computed", 6);
@@ -216,6 +217,7 @@ class ResidencyTest {
 
     @Test
     void aBuildThatGrowsArrayByArrayEvictsAsItGrows() {
+        ServedStore.requireInMemory(); // else it is copied, and needs twice its size
         load("a", 4);
         load("b", 4);
 

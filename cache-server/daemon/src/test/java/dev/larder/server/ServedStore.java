@@ -1,12 +1,16 @@
 package dev.larder.server;
 
+import static org.assertj.core.api.Assumptions.assumeThat;
+
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.store.space.Mount;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
@@ -44,6 +48,13 @@ final class ServedStore implements AutoCloseable {
     /** Makes one in {@code /dev/shm}; the folder is there and empty. */
     static ServedStore create() {
         return new ServedStore(LeavesNothingBehind.newFolder());
+    }
+
+    /** Skips the test if new stores are on a disk, as in a container: control groups do not limit them, and overlayfs overlooks writers. */
+    static void requireInMemory() {
+        assumeThat(Mount.of(StoreLocation.writablePlace()).filter(Mount::isTmpfs))
+                .as("stores are in shared memory")
+                .isPresent();
     }
 
     /** Makes one in a folder that the test has chosen. */

@@ -299,6 +299,7 @@ class UploadTest {
 
     @Test
     void whatAForkedChildHoldsOnlyForAMomentIsMoved() throws Exception {
+        ServedStore.requireInMemory(); // else it is copied
         Path file;
         Object inode;
         try (DatasetBuilder builder = larder.build("made")) {

@@ -56,7 +56,8 @@ class InstalledReadersTest {
         assertThat(installed.larder("readers").out())
                 .containsPattern("hdf5 +hdf5 +ready")
                 .containsPattern("packed +packed +ready")
-                .containsPattern("tfrecord +tfrecord +ready");
+                .containsPattern("tfrecord +tfrecord +ready")
+                .containsPattern("zarr +zarr +ready");
         serve(
                 "--load",
                 "h=" + GOLDEN.resolve("hdf5/src/test/resources/golden/arrays.h5"),

@@ -227,6 +227,21 @@ class ReadAheadTest {
         }
     }
 
+    @Test
+    void aLoaderThatIsRefusedLeavesNoFileOpen() throws IOException {
+        disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            LoaderBuilder twice = Loader.over(dataset)
+                    .fields(Field.rows("rows"), Field.rows("rows"))
+                    .batch(5);
+
+            assertThatThrownBy(twice::build).hasMessageContaining("named twice");
+
+            assertThat(openFiles()).isZero();
+        }
+    }
+
     /** Returns how often the file of the rows is open. */
     private static long openFiles() throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {

@@ -11,7 +11,6 @@ import dev.larder.distributed.internal.meeting.NodeMeeting;
 import dev.larder.distributed.internal.meeting.RankSeat;
 import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.rendezvous.Rendezvous;
 import dev.larder.distributed.rendezvous.RendezvousResult;
 import dev.larder.distributed.transport.GroupTransport;
@@ -59,7 +58,6 @@ public final class ProcessGroups {
     private Duration joinTimeout = PATIENCE;
     private int mostSpinTurns = MOST_SPIN_TURNS;
     private int chunkByteSize = CHUNK_BYTE_SIZE;
-    private SharingStrategy strategy = SharingStrategy.FILE;
     private int windowByteSize = WINDOW_BYTE_SIZE;
     private @Nullable RankLayout sums;
     private @Nullable GroupTransport transport;
@@ -140,12 +138,6 @@ public final class ProcessGroups {
     /** Sets the most looks of a rank at the others before it sleeps, if there is a processor for each rank. */
     ProcessGroups mostSpinTurns(int turns) {
         this.mostSpinTurns = turns;
-        return this;
-    }
-
-    /** Sets the kind of shared memory; {@link SharingStrategy#FILE} by default. */
-    public ProcessGroups strategy(SharingStrategy strategy) {
-        this.strategy = strategy;
         return this;
     }
 
@@ -242,7 +234,6 @@ public final class ProcessGroups {
                 rank,
                 worldSize,
                 chunkByteSize,
-                strategy,
                 new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout));
         return sums == null ? spec : spec.with(sums);
     }

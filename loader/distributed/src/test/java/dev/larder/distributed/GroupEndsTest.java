@@ -11,7 +11,6 @@ import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.time.Duration;
@@ -84,7 +83,7 @@ class GroupEndsTest {
 
     @Test
     void aRankThatPublishesAfterTheOthersHaveGivenUpHearsThat() {
-        GroupSpec spec = new GroupSpec("late", 0, 1, 4096, SharingStrategy.FILE, WAITS);
+        GroupSpec spec = new GroupSpec("late", 0, 1, 4096, WAITS);
         try (Regions own = regions.regions();
                 Region region = GroupRegion.open(own, spec)) {
             GroupFault fault = new GroupFault(region.memory(), 0);
@@ -105,7 +104,7 @@ class GroupEndsTest {
         try (Gang gang = Gang.of(regions.path(), "left-over", 2);
                 Regions own = regions.regions();
                 Region region = GroupRegion.open(
-                        own, new GroupSpec("left-over", 1, 2, 512 * 1024, SharingStrategy.FILE, WAITS))) {
+                        own, new GroupSpec("left-over", 1, 2, 512 * 1024, WAITS))) {
             int line = GroupDescriptor.line(1);
             region.memory().putInt(line + GroupDescriptor.PROGRESS_OFFSET, 5);
             region.memory().putLong(line + GroupDescriptor.PID_OFFSET, 4711);

@@ -9,7 +9,6 @@ import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.RawMemory;
 import java.lang.management.ManagementFactory;
@@ -101,10 +100,7 @@ class ProcessGroupTest {
     @Test
     void stepsGoOnAfterTheGreatestNumber() {
         RegionSpec spec = new RegionSpec(
-                "group.wrapped",
-                GroupDescriptor.KIND,
-                GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE),
-                SharingStrategy.FILE);
+                "group.wrapped", GroupDescriptor.KIND, GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE));
         try (Gang gang = Gang.of(regions.path(), "wrapped", 3, groups -> groups.chunkByteSize(CHUNK_BYTE_SIZE));
                 Regions maker = regions.regions();
                 Region laidOut = maker.openOrCreate(spec, memory -> layOutNearTheEnd(memory, 3), PATIENCE)) {

@@ -235,24 +235,34 @@ public final class NodesOptions {
                     false, // srun shows the output of all nodes already
                     nodeData);
         }
-        String place = endpoint == null ? masterAddress : endpoint;
-        if (place == null) {
-            throw Failure.of(ErrorCode.USAGE, "machines need a place to meet")
-                    .with("nnodes", nodes)
-                    .remedy("give all of them the same --rdzv-endpoint HOST:PORT, an address of the one that leads");
-        }
         int min = match("min", 1);
         return new NodeOptions(
                 Objects.requireNonNullElse(runName, "none"),
-                Endpoint.parse(place),
+                meeting(plan.masterPort()),
                 nodeRank,
                 min,
                 match("max", min),
                 secret,
                 store,
-                plan,
+                endpoint == null ? plan.withMasterPort(0) : plan,
                 times,
                 !noForward,
                 nodeData);
+    }
+
+    /**
+     * Returns the place where machines meet: without an endpoint, as with {@code torchrun}, the address and port of the master. Jobs that differ only in
+     * that port do not meet then.
+     */
+    private Endpoint meeting(int masterPort) {
+        if (endpoint != null) {
+            return Endpoint.parse(endpoint);
+        } else if (masterAddress == null) {
+            throw Failure.of(ErrorCode.USAGE, "machines need a place to meet")
+                    .with("nnodes", nodes)
+                    .remedy("give all of them the same --rdzv-endpoint HOST:PORT, an address of the one that leads");
+        }
+        Endpoint master = Endpoint.parse(masterAddress);
+        return masterPort == 0 ? master : new Endpoint(master.host(), masterPort);
     }
 }

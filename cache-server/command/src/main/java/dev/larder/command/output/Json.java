@@ -88,7 +88,7 @@ public final class Json {
                 .with("message", row.message());
     }
 
-    /** Returns a bare list; the path of a region without a file is empty. */
+    /** Returns a bare list. */
     public static String regions(List<RegionRow> rows) {
         return document(rows.stream()
                 .map(row -> new JsonFields()

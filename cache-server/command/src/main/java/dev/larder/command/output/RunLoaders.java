@@ -40,12 +40,20 @@ public final class RunLoaders {
         return found;
     }
 
-    private static boolean isOf(LoaderRow row, String run, List<FeedRow> feeds) {
+    static boolean isOf(LoaderRow row, String run, List<FeedRow> feeds) {
         return run.equals(row.feed())
                 || run.equals(row.dataset())
-                || run.equals(Long.toString(row.pid()))
-                || isReaderOf(row, run, feeds)
-                || ProcessFacts.of(row.pid()).flatMap(facts -> Optional.ofNullable(facts.run())).stream()
+                || isOfProcess(row, run)
+                || isReaderOf(row, run, feeds);
+    }
+
+    private static boolean isOfProcess(LoaderRow row, String run) {
+        Optional<ProcessFacts> process = ProcessFacts.of(row.pid());
+        if (process.isPresent() && process.get().startTicks() != row.processStart()) {
+            return false; // the loader runs in another pid namespace, and this process only has the same pid
+        }
+        return run.equals(Long.toString(row.pid()))
+                || process.flatMap(facts -> Optional.ofNullable(facts.run())).stream()
                         .anyMatch(facts -> run.equals(facts.name()));
     }
 

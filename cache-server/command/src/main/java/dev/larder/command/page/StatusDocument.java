@@ -24,6 +24,7 @@ import dev.larder.server.http.HttpQuery;
 import dev.larder.server.loaders.LoaderRow;
 import dev.larder.server.loaders.LoaderWatch;
 import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.History;
 import dev.larder.server.metrics.WaitTimes;
 import dev.larder.server.store.lock.LeaseTable;
 import dev.larder.server.store.lock.LeaseTable.HeldVersion;
@@ -40,7 +41,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes {@code /status.json} and {@code /arrays.json}. Samples the store a few times a second at most, for any number of clients.
+ * Writes {@code /status.json}, {@code /history.json} and {@code /arrays.json}. Samples the store a few times a second at most, for any number of clients.
  * Thread-safe.
  */
 final class StatusDocument {
@@ -235,6 +236,17 @@ final class StatusDocument {
                 .with("lastUse", row.lastUse().equals(Instant.EPOCH) ? null : row.lastUse())
                 .with("sources", row.origins())
                 .with("ttlSeconds", row.ttl().isZero() ? null : row.ttl().toSeconds());
+    }
+
+    /** Returns the samples of the last minutes, one list for each figure. */
+    HttpAnswer history() {
+        List<History.Sample> samples = overview.history();
+        return HttpAnswer.json(Json.line(new JsonFields()
+                .with("epochMs", samples.stream().map(History.Sample::epochMs).toList())
+                .with("usedBytes", samples.stream().map(History.Sample::usedBytes).toList())
+                .with("leasedBytes", samples.stream().map(History.Sample::leasedBytes).toList())
+                .with("askHits", samples.stream().map(History.Sample::hits).toList())
+                .with("askMisses", samples.stream().map(History.Sample::misses).toList())));
     }
 
     /** Returns some arrays of a dataset, in the form of {@code larder ls --json}. */

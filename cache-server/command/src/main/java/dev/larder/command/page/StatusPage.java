@@ -39,6 +39,7 @@ public final class StatusPage {
         resources.put("/uplot.js", file(CHARTS + "uPlot.iife.min.js", SCRIPT));
         resources.put("/uplot.css", file(CHARTS + "uPlot.min.css", STYLE));
         resources.put("/status.json", status::status);
+        resources.put("/history.json", question -> status.history());
         resources.put("/arrays.json", status::arrays);
         resources.put("/look.json", look::describe);
         resources.put("/look.png", look::draw);

@@ -96,12 +96,13 @@ public final class TopText {
         return (int) Math.min(cells, Math.ceil(bytes / capacity * cells));
     }
 
+    /** Returns sizes, with the characters that stand for them in the bar. */
     private static List<String> bytes(TopSample now) {
         return List.of(
-                "resident " + size(now, Counter.RESIDENT_BYTES),
-                "leased " + Units.size(now.leasedBytes()),
+                "resident #= " + size(now, Counter.RESIDENT_BYTES),
+                "leased # " + Units.size(now.leasedBytes()),
+                "retired - " + size(now, Counter.RETIRED_BYTES),
                 "pinned " + size(now, Counter.PINNED_BYTES),
-                "retired " + size(now, Counter.RETIRED_BYTES),
                 "capacity " + size(now, Counter.CAPACITY_BYTES));
     }
 

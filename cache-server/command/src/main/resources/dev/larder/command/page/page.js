@@ -4,6 +4,8 @@ const POLL_MS = 1000;
 const PATIENCE_MS = 5000;
 const HISTORY = 600;
 const ROWS = 100;
+const FEW_ERRORS = 3;
+const FEW_HOLDERS = 12;
 const SPACE = [
   ["leased", "leasedBytes", "leased", "in use now; cannot leave"],
   ["pinned", "pinnedBytes", "pinned", "pinned, not in use"],
@@ -15,7 +17,7 @@ const SPACE = [
 ];
 
 const byId = (id) => document.getElementById(id);
-const view = { match: "", from: 0, sort: "name", order: "asc", open: new Map(), etag: "", last: null };
+const view = { match: "", from: 0, sort: "name", order: "asc", open: new Map(), whole: new Set(), etag: "", last: null };
 const past = { time: [], used: [], leased: [], hits: [], misses: [] };
 let charts = [];
 let timer = 0;
@@ -119,8 +121,29 @@ function showSpace(now) {
     + " (" + huge + " %) on huge pages, mount huge=" + now.hugePages);
 }
 
+// Fills the charts with what the daemon has recorded before this page was opened. The last sample counts as now: clocks may differ.
+async function recall() {
+  try {
+    const answer = await fetch("/history.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+    const known = answer.ok ? await answer.json() : { epochMs: [] };
+    const ahead = Date.now() - known.epochMs.at(-1);
+    known.epochMs.forEach((ms, i) => {
+      const seconds = i > 0 ? (ms - known.epochMs[i - 1]) / 1000 : 0;
+      const rate = (key) => seconds > 0 ? Math.max(0, (known[key][i] - known[key][i - 1]) / seconds) : 0;
+      past.time.push((ms + ahead) / 1000);
+      past.used.push(known.usedBytes[i]);
+      past.leased.push(known.leasedBytes[i]);
+      past.hits.push(rate("askHits"));
+      past.misses.push(rate("askMisses"));
+    });
+  } catch (e) {
+    console.warn("the charts begin empty:", e);
+  }
+}
+
 function remember(now) {
   const time = Date.now() / 1000, before = view.last, at = past.time.length - 1;
+  if (!before && at >= 0) return; // rates need two answers
   const seconds = at >= 0 ? time - past.time[at] : 0;
   const rate = (key) => before && before.pid === now.pid && before.started === now.started && seconds > 0
     ? Math.max(0, (now.counters[key] - before.counters[key]) / seconds) : 0;
@@ -158,12 +181,28 @@ function drawCharts() {
   ];
 }
 
+// Writes the names of lines in their colours.
+function lines(element, parts) {
+  if (element.children.length !== parts.length) element.replaceChildren(...parts.map(([kind]) => make("span", { class: "line " + kind })));
+  parts.forEach(([, text], i) => say(element.children[i], text));
+}
+
+function fitCharts() {
+  charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 160 }));
+}
+
 function showCharts(now) {
+  const isCalm = now.waits.every((wait) => wait.count === 0);
+  if (byId("waits").hidden !== isCalm) { // then the waits need a third of the width, or one line
+    byId("waits").hidden = isCalm;
+    byId("charts").classList.toggle("calm", isCalm);
+    fitCharts();
+  }
   if (!charts.length) drawCharts();
   charts.forEach(({ plot, keys }) => plot.setData([past.time, ...keys.map((key) => past[key])]));
   const at = past.time.length - 1;
-  say(byId("used-now"), "— used " + size(now.usedBytes) + "  ╌ leased " + size(now.leasedBytes));
-  say(byId("asks-now"), "— hits " + past.hits[at].toFixed(1) + "/s  ╌ misses " + past.misses[at].toFixed(1) + "/s");
+  lines(byId("used-now"), [["evictable", "— used " + size(now.usedBytes)], ["leased", "╌ leased " + size(now.leasedBytes)]]);
+  lines(byId("asks-now"), [["leased", "— hits " + past.hits[at].toFixed(1) + "/s"], ["retired", "╌ misses " + past.misses[at].toFixed(1) + "/s"]]);
   const c = now.counters;
   say(byId("waits-now"), c.waiting + " now; hits " + count(c.askHits) + ", misses " + count(c.askMisses) + ", late " + count(c.asksLate));
   const most = Math.max(1, ...now.waits.map((wait) => wait.count));
@@ -188,6 +227,14 @@ function table(id, list, total) {
   section.querySelector("table").hidden = list.length === 0;
   if (!none) section.hidden = list.length === 0;
   return section.querySelector("tbody");
+}
+
+// Returns the first rows of a list, or all of them if the button of its section was pressed.
+function few(id, list, most) {
+  const more = byId(id).querySelector(".more"), isWhole = view.whole.has(id);
+  more.hidden = list.length <= most;
+  say(more, isWhole ? "Show " + most : "Show all " + count(list.length));
+  return isWhole ? list : list.slice(0, most);
 }
 
 function showLoads(now) {
@@ -308,7 +355,8 @@ async function look(name) {
 }
 
 function showHolders(now) {
-  sync(table("holders", now.holders, now.holders.length), now.holders, (row) => String(row.pid), (row) => [
+  const most = now.holders.slice().sort((a, b) => b.bytes - a.bytes);
+  sync(table("holders", most, most.length), few("holders", most, FEW_HOLDERS), (row) => String(row.pid), (row) => [
     td(row.pid, "nowrap"), td(row.user), td(size(row.bytes), "n"), td(row.datasets.concat(row.feeds.map((feed) => feed + " (feed)")).join(", "), "name"),
     td(row.run ? (row.run.kind === "launch" ? "rank " + row.run.number + "/" + row.run.size : "job " + row.run.number)
       + (row.run.name ? " of " + row.run.name : "") : "", "less"),
@@ -376,18 +424,22 @@ function showLoaders(now) {
 
 function showErrors(now) {
   const newestFirst = now.errors.slice().reverse();
-  sync(table("errors", newestFirst, newestFirst.length), newestFirst, (row) => row.first + row.message.slice(0, 80), (row) => [
+  sync(table("errors", newestFirst, newestFirst.length), few("errors", newestFirst, FEW_ERRORS), (row) => row.first + row.message.slice(0, 80), (row) => [
     td(new Date(row.last).toLocaleTimeString("en-GB"), "nowrap", "first " + row.first), td(count(row.count), "n"), td(row.message, "name"),
   ]);
 }
 
 function showFindings(now) {
-  const worth = now.findings.filter((finding) => finding.severity !== "ok");
-  sync(table("findings", worth, worth.length), worth, (row) => row.check, (row) => {
-    const found = make("td", { class: "name" }, row.found);
-    if (row.remedy) found.append(make("span", { class: "remedy" }, row.remedy));
-    return [td(row.severity, "severity-" + row.severity), td(row.check, "nowrap"), found];
-  });
+  const urgent = now.findings.filter((finding) => ["problem", "warning"].includes(finding.severity));
+  const others = now.findings.filter((finding) => finding.severity === "info");
+  for (const [id, list] of [["findings", urgent], ["notes", others]]) {
+    sync(table(id, list, list.length), list, (row) => row.check, (row) => {
+      const found = make("td", { class: "name" }, row.found);
+      if (row.remedy) found.append(make("span", { class: "remedy" }, row.remedy));
+      return [td(row.severity, "severity-" + row.severity), td(row.check, "nowrap"), found];
+    });
+  }
+  byId("well").hidden = urgent.length > 0 || now.errors.length > 0;
 }
 
 function trouble(text) {
@@ -459,6 +511,11 @@ function begin() {
     button.parentElement.setAttribute("aria-sort", view.order === "asc" ? "ascending" : "descending");
     poll();
   }));
+  document.querySelectorAll("section > .more").forEach((button) => button.addEventListener("click", () => {
+    const id = button.parentElement.id;
+    if (!view.whole.delete(id)) view.whole.add(id);
+    [showErrors, showHolders].forEach((part) => part(view.last));
+  }));
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) {
       if (event.key === "Escape" && event.target.id === "match") event.target.blur();
@@ -470,10 +527,10 @@ function begin() {
   let wait = 0;
   addEventListener("resize", () => {
     clearTimeout(wait);
-    wait = setTimeout(() => charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 160 })), 100);
+    wait = setTimeout(fitCharts, 100);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
-  poll();
+  recall().then(poll);
 }
 
 begin();

@@ -219,17 +219,17 @@ class JsonTest {
 
     @Test
     void regionsAreWrittenAsTheyAlwaysWere() {
-        RegionRow region = new RegionRow("q", "memfd", 1, 2, "", 4, Instant.EPOCH);
+        RegionRow region = new RegionRow("q", "handle-queue", 1, 2, "/s/regions/q@1", 4, Instant.EPOCH);
 
         assertThat(Json.regions(List.of(region))).isEqualTo("""
                         [
                           {
                             "name": "q",
-                            "kind": "memfd",
+                            "kind": "handle-queue",
                             "bytes": 2,
                             "creatorPid": 4,
                             "created": "1970-01-01T00:00:00Z",
-                            "path": ""
+                            "path": "/s/regions/q@1"
                           }
                         ]""");
     }

@@ -152,6 +152,23 @@ class StatusPageTest {
     }
 
     @Test
+    void chartsBeginWithSamplesOfTheTimeBeforeThePageWasOpened() throws IOException {
+        await().until(() -> json("/history.json", "").getAsJsonArray("epochMs").size() > 1);
+        JsonObject history = json("/history.json", "");
+
+        assertThat(history.keySet())
+                .containsExactly("epochMs", "usedBytes", "leasedBytes", "askHits", "askMisses");
+        int count = history.getAsJsonArray("epochMs").size();
+        assertThat(history.entrySet())
+                .allSatisfy(figure ->
+                        assertThat(figure.getValue().getAsJsonArray()).as(figure.getKey()).hasSizeGreaterThanOrEqualTo(2));
+        assertThat(history.getAsJsonArray("usedBytes").get(count - 1))
+                .isEqualTo(json("/status.json", "").get("usedBytes"));
+        assertThat(history.getAsJsonArray("epochMs").get(count - 1).getAsLong())
+                .isGreaterThan(history.getAsJsonArray("epochMs").get(0).getAsLong());
+    }
+
+    @Test
     void arraysAreThoseOfLs() throws IOException {
         JsonArray rows = json("/arrays.json", "dataset=images").getAsJsonArray("rows");
 

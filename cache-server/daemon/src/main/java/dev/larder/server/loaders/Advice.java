@@ -1,6 +1,7 @@
 package dev.larder.server.loaders;
 
 import dev.larder.internal.layout.LoaderDescriptor;
+import dev.larder.internal.layout.WorkPart;
 
 /** The sentence with the setting to change. */
 final class Advice {
@@ -36,8 +37,19 @@ final class Advice {
                         + work.facts().processors() + "), or end other programs";
             case DISK ->
                 "rows from a disk: give the machine more memory, or load the dataset without --in-place into a store in memory";
-            default -> isTiny() ? largerBatches() : lacksSlots() ? slots() : threadsOrLess();
+            default -> ofThreads();
         };
+    }
+
+    /** Returns the remedy for work that threads of the loader do. */
+    private String ofThreads() {
+        if (isTiny()) {
+            return largerBatches();
+        }
+        if (lacksSlots()) {
+            return slots();
+        }
+        return isLookUp() ? quickerLookUp() : threadsOrLess();
     }
 
     private String longerEpochs() {
@@ -79,10 +91,20 @@ final class Advice {
     }
 
     private boolean isTiny() {
+        int samples = work.facts().batchSize();
         return cause == Cause.GATHER
-                && work.batches() > 0
-                && work.bytes() / work.batches() < TINY_BYTES
-                && work.samples() / work.batches() <= FEW_SAMPLES;
+                && samples > 0
+                && samples <= FEW_SAMPLES
+                && samples * work.facts().sampleBytes() < TINY_BYTES;
+    }
+
+    /** Returns whether most of the work is to find the rows of batches: in a sampler of the user, or in an index. */
+    private boolean isLookUp() {
+        return cause == Cause.GATHER && work.time(WorkPart.PLANNING) > work.time(WorkPart.GATHERING);
+    }
+
+    private String quickerLookUp() {
+        return "gather, in which most is to find the rows of batches: make your sampler faster, or give row numbers instead of keys";
     }
 
     private boolean isBlocked() {

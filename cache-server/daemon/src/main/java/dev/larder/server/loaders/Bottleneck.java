@@ -87,10 +87,10 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         return weights;
     }
 
-    /** Returns whether the blocked threads wait for a disk: for faults of pages, or for reads, which another thread may have requested. */
+    /** Returns whether the blocked threads wait for a disk: for faults of pages, or for reads, which may have been requested before. */
     private static boolean readsFromDisk(LoaderWork work) {
         boolean isByFaults = work.majorFaults() > 0 && work.blocked() / work.majorFaults() < SLOWEST_FAULT;
-        return isByFaults || work.readBytes() > LEAST_READ;
+        return isByFaults || work.isReading() || work.readBytes() > LEAST_READ;
     }
 
     /** Moves a share of all causes to one of them. */

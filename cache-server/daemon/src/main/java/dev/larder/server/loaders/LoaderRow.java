@@ -6,6 +6,7 @@ import dev.larder.internal.layout.LoaderDescriptor;
  * A live loader, for display.
  *
  * @param id the name of its file
+ * @param processStart in ticks since the boot; with its pid it identifies the process
  * @param program {@code java}, {@code python} or {@code feed}
  * @param feed the name of the feed that publishes its batches; empty if there is none
  * @param batches the batches that the trainer has taken
@@ -14,6 +15,7 @@ import dev.larder.internal.layout.LoaderDescriptor;
 public record LoaderRow(
         String id,
         long pid,
+        long processStart,
         String program,
         String dataset,
         String feed,
@@ -32,6 +34,7 @@ public record LoaderRow(
         return new LoaderRow(
                 now.file(),
                 facts.pid(),
+                facts.processStart(),
                 program,
                 facts.dataset(),
                 facts.feed(),

@@ -61,27 +61,24 @@ record LoaderSample(
     }
 
     private static Optional<LoaderSample> read(Path file, int descriptor, int length) throws IOException {
-        long now = System.nanoTime();
-        ByteBuffer first = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        ByteBuffer second = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         try (FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + descriptor))) {
-            channel.read(first, 0);
-            channel.read(second, 0);
+            channel.read(bytes, 0);
         }
-        first.flip();
-        second.flip();
-        if (!LoaderDescriptor.isComplete(first) || second.limit() != first.limit()) {
+        long now = System.nanoTime(); // not before the read, or a total of the present part would be too small
+        bytes.flip();
+        if (!LoaderDescriptor.isComplete(bytes)) {
             return Optional.empty();
         }
-        LoaderDescriptor.Facts facts = LoaderDescriptor.facts(first);
+        LoaderDescriptor.Facts facts = LoaderDescriptor.facts(bytes);
         Path process = PROCESSES.resolve(Long.toString(facts.pid()));
         TaskStat stat = TaskStat.of(process)
                 .filter(one -> one.startTicks() == facts.processStart())
                 .orElse(null); // another process has its pid in this namespace
         List<WorkRow> rows = new ArrayList<>();
         @Nullable Path tasks = stat == null ? null : process.resolve("task");
-        for (int row = 0; row < LoaderDescriptor.rows(first); row++) {
-            rows.add(WorkRow.of(first, second, row, now, tasks));
+        for (int row = 0; row < LoaderDescriptor.rows(bytes); row++) {
+            rows.add(WorkRow.of(bytes, row, now, tasks));
         }
         return Optional.of(new LoaderSample(
                 String.valueOf(file.getFileName()),

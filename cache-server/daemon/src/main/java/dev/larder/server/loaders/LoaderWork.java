@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param gatherers the threads that gather, without the consumer
  * @param helped the working time of a consumer that gathers itself
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
+ * @param isReading whether one of them waits for a disk at the end
  * @param processCpu the processor time of the whole process; 0 if it is unknown
  * @param readBytes the bytes that the whole process read from disks; 0 if they are unknown
  */
@@ -30,11 +31,10 @@ record LoaderWork(
         long cpu,
         long queued,
         long majorFaults,
+        boolean isReading,
         long processCpu,
         long readBytes,
-        long batches,
-        long samples,
-        long bytes) {
+        long batches) {
     /** Returns the work since an earlier sample of the same loader, or since its creation. */
     static LoaderWork between(@Nullable LoaderSample before, LoaderSample now) {
         Sums sums = new Sums(now.nanos());
@@ -55,11 +55,10 @@ record LoaderWork(
                 sums.cpu,
                 sums.queued,
                 sums.majorFaults,
+                sums.isReading,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
                 before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
-                sums.batches,
-                sums.samples,
-                sums.bytes);
+                sums.batches);
     }
 
     long time(WorkPart part) {
@@ -78,7 +77,7 @@ record LoaderWork(
 
     /** The sums over the rows. */
     private static final class Sums {
-        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, 0);
+        private static final Scheduling NOTHING = new Scheduling(0, 0, 0, false, 0);
 
         private final long moment;
         private final long[] times = new long[WorkPart.COUNT];
@@ -89,9 +88,8 @@ record LoaderWork(
         private long cpu;
         private long queued;
         private long majorFaults;
+        private boolean isReading;
         private long batches;
-        private long samples;
-        private long bytes;
 
         Sums(long moment) {
             this.moment = moment;
@@ -102,7 +100,7 @@ record LoaderWork(
             long working = 0;
             for (WorkPart part : WorkPart.values()) {
                 int i = part.index();
-                // a total may lag behind an earlier read with the present part
+                // the moment of an earlier read may be later than that of its words
                 grown[i] = Math.max(0, grown[i] - (before == null ? 0 : before.nanos()[i]));
                 working += part == WorkPart.WAITING_FOR_CONSUMER ? 0 : grown[i];
             }
@@ -115,8 +113,6 @@ record LoaderWork(
             }
             if (now.role() == LoaderDescriptor.ROLE_CONSUMER) {
                 batches += now.batches() - (before == null ? 0 : before.batches());
-                samples += now.samples() - (before == null ? 0 : before.samples());
-                bytes += now.bytes() - (before == null ? 0 : before.bytes());
             } else if (now.thread() != 0) {
                 gatherers++;
                 addScheduling(before, now, working);
@@ -137,6 +133,7 @@ record LoaderWork(
             cpu += end.cpuNanos() - start.cpuNanos();
             queued += end.queuedNanos() - start.queuedNanos();
             majorFaults += end.majorFaults() - start.majorFaults();
+            isReading |= end.isReading();
         }
     }
 }

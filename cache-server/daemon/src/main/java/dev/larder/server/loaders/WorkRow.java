@@ -15,27 +15,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param role see {@link LoaderDescriptor}
  * @param thread its id; 0 if it is unknown
- * @param nanos the total time of each part, with the present one
+ * @param nanos the total time of each part, also of the present one
+ * @param batches those that the consumer has taken
  * @param scheduling the kernel's view of the thread; null if it is not visible
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record WorkRow(
-        int role,
-        long thread,
-        long[] nanos,
-        long batches,
-        long samples,
-        long bytes,
-        @Nullable Scheduling scheduling) {
+record WorkRow(int role, long thread, long[] nanos, long batches, @Nullable Scheduling scheduling) {
     /**
      * The use of processors and disks by a thread.
      *
      * @param queuedNanos the time that it could run, but had no processor
      * @param majorFaults the page faults that read from a disk
+     * @param isReading whether it waits for a disk at present
      * @param startNanos when it started, by the monotonic clock of a machine that was never suspended
      */
-    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults, long startNanos) {
+    record Scheduling(long cpuNanos, long queuedNanos, long majorFaults, boolean isReading, long startNanos) {
         static final long NANOS_PER_TICK = 10_000_000;
+        private static final char WAITS_FOR_DISK = 'D';
 
         /** Reads the values of a thread; null if it does not exist. */
         static @Nullable Scheduling of(Path task) {
@@ -50,6 +46,7 @@ record WorkRow(
                                 Long.parseLong(fields[0]),
                                 Long.parseLong(fields[1]),
                                 stat.majorFaults(),
+                                stat.state() == WAITS_FOR_DISK,
                                 stat.startTicks() * NANOS_PER_TICK);
             } catch (IOException | IndexOutOfBoundsException | NumberFormatException notVisible) {
                 return null;
@@ -60,37 +57,27 @@ record WorkRow(
     /**
      * Reads a row of a file of {@link LoaderDescriptor}.
      *
-     * @param first the file
-     * @param second the file, read again: if the row has the same part in it, its time so far counts
-     * @param now the time before the first read
+     * @param now the time of the read
      * @param tasks the folder of the threads of the process in {@code /proc}; null if it is not visible
      */
-    static WorkRow of(ByteBuffer first, ByteBuffer second, int row, long now, @Nullable Path tasks) {
+    static WorkRow of(ByteBuffer file, int row, long now, @Nullable Path tasks) {
         int at = LoaderDescriptor.rowOffset(row);
         long[] nanos = new long[WorkPart.COUNT];
-        for (int part = 0; part < nanos.length; part++) {
-            nanos[part] = count(first, at + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES);
+        for (WorkPart part : WorkPart.values()) {
+            long word = file.getLong(LoaderDescriptor.totalOffset(at, part));
+            nanos[part.index()] = possible(LoaderDescriptor.totalNanos(word, now), now);
         }
-        int part = first.getInt(at + LoaderDescriptor.PART_OFFSET);
-        long since = first.getLong(at + LoaderDescriptor.SINCE_OFFSET);
-        boolean isPresent = part == second.getInt(at + LoaderDescriptor.PART_OFFSET)
-                && since == second.getLong(at + LoaderDescriptor.SINCE_OFFSET);
-        if (isPresent && part > 0 && part <= nanos.length) {
-            nanos[part - 1] += Math.max(0, now - since);
-        }
-        long thread = first.getLong(at + LoaderDescriptor.THREAD_OFFSET);
+        long thread = file.getLong(at + LoaderDescriptor.THREAD_OFFSET);
         return new WorkRow(
-                first.getInt(at + LoaderDescriptor.ROLE_OFFSET),
+                file.getInt(at + LoaderDescriptor.ROLE_OFFSET),
                 thread,
                 nanos,
-                count(first, at + LoaderDescriptor.BATCHES_OFFSET),
-                count(first, at + LoaderDescriptor.SAMPLES_OFFSET),
-                count(first, at + LoaderDescriptor.BYTES_OFFSET),
+                possible(file.getLong(at + LoaderDescriptor.BATCHES_OFFSET), Long.MAX_VALUE),
                 tasks == null || thread <= 0 ? null : Scheduling.of(tasks.resolve(Long.toString(thread))));
     }
 
     /** Returns a count; 0 if it is impossible, because any process of the store's group may have written it. */
-    private static long count(ByteBuffer file, int offset) {
-        return Math.max(0, file.getLong(offset));
+    private static long possible(long count, long most) {
+        return count < 0 || count > most ? 0 : count;
     }
 }

@@ -80,13 +80,18 @@ public final class ErrorLog {
         Kind kind = Kind.of(what, error);
         Entry before = entries.remove(kind);
         Entry after = before == null
-                ? new Entry(1, now, now, String.valueOf(error), stackTrace(error))
-                : new Entry(before.count() + 1, before.first(), now, String.valueOf(error), before.stackTrace());
+                ? new Entry(1, now, now, message(error), stackTrace(error))
+                : new Entry(before.count() + 1, before.first(), now, message(error), before.stackTrace());
         entries.put(kind, after);
         if (entries.size() > capacity) {
             entries.remove(entries.keySet().iterator().next());
         }
         return after.count();
+    }
+
+    /** Returns the message that a client gets, or also the class of an unexpected error. */
+    private static String message(Throwable error) {
+        return error instanceof LarderException ? String.valueOf(error.getMessage()) : String.valueOf(error);
     }
 
     private static String stackTrace(Throwable error) {

@@ -181,7 +181,7 @@ public final class ReaderSource implements AutoCloseable {
     /** Returns the files that an array may come from: those of all levels that its name begins with, else all. */
     private static List<SourceIdentity> filesOf(Offer offer, Map<String, List<SourceIdentity>> levels) {
         List<SourceIdentity> own = levels.entrySet().stream()
-                .filter(level -> offer.name().startsWith(level.getKey()))
+                .filter(level -> (offer.name() + "/").startsWith(level.getKey()))
                 .flatMap(level -> level.getValue().stream())
                 .toList();
         return own.isEmpty() ? levels.values().stream().flatMap(List::stream).toList() : own;

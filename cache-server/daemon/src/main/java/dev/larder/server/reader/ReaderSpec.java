@@ -20,6 +20,7 @@ import java.util.regex.PatternSyntaxException;
  * @param magic the first bytes of its files, in hex; empty if there are none
  * @param javaVersion the oldest Java that runs it
  * @param isJoining whether the files of a folder, one after the other, are one table
+ * @param isForFolders whether it reads folders with metadata of Zarr, each with all files below it
  * @param takes the words of {@code --as} that it knows
  * @param schemes the schemes of its addresses, such as {@code https}; empty for a reader of files
  * @param environment the variables of the daemon's environment that it may see
@@ -35,6 +36,7 @@ public record ReaderSpec(
         String magic,
         int javaVersion,
         boolean isJoining,
+        boolean isForFolders,
         List<String> takes,
         List<String> schemes,
         List<String> environment,
@@ -52,6 +54,7 @@ public record ReaderSpec(
                     properties.getProperty("magic", ""),
                     Integer.parseInt(properties.getProperty("java", "17")),
                     Boolean.parseBoolean(properties.getProperty("joins", "false")),
+                    Boolean.parseBoolean(properties.getProperty("folders", "false")),
                     words(properties.getProperty("as", "arrays")),
                     words(properties.getProperty("schemes", "")),
                     words(properties.getProperty("environment", "")),

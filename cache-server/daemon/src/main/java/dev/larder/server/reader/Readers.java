@@ -28,7 +28,8 @@ public final class Readers {
 
     private static final String FOLDER_VARIABLE = "LARDER_READERS";
     private static final String DESCRIPTION = "reader.properties";
-    private static final List<String> KNOWN = List.of("hdf5", "hdfs", "http", "packed", "parquet", "s3", "tfrecord");
+    private static final List<String> KNOWN =
+            List.of("hdf5", "hdfs", "http", "packed", "parquet", "s3", "tfrecord", "zarr");
     private static final int BEGINNING_BYTES = 16;
 
     private Readers() {}

@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
+import dev.larder.internal.process.FlightRecording;
 import dev.larder.internal.protocol.Retention;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.IncomingVersion;
@@ -341,9 +342,10 @@ public final class Residency {
     /** Removes a version that is not leased. If it can be loaded again, it stays registered. Returns false if it is leased or pinned. */
     boolean tryEvict(PublishedVersion version, boolean forgetSource) {
         boolean isReloadable = version.isSourced() && !forgetSource;
+        EvictEvent event = FlightRecording.isOn() ? EvictEvent.of(version, isReloadable) : null;
         setBeingRemoved(version, true);
         try {
-            return remove(version, isReloadable ? RemovalReason.EVICTED : RemovalReason.FORGOTTEN, () -> {
+            boolean isRemoved = remove(version, isReloadable ? RemovalReason.EVICTED : RemovalReason.FORGOTTEN, () -> {
                 evictions.increment();
                 if (isReloadable) {
                     setRegistered(Registration.of(version)); // first, or the dataset would be unknown for a moment
@@ -352,6 +354,10 @@ public final class Residency {
                 }
                 forget(version);
             });
+            if (isRemoved && event != null) {
+                event.commit();
+            }
+            return isRemoved;
         } finally {
             setBeingRemoved(version, false);
         }
@@ -567,15 +573,6 @@ public final class Residency {
                     .remedy("larder wait " + name + " loads it, as does opening it; larder evict --forget " + name
                             + " forgets it");
         }
-        List<String> near = NearNames.of(name, known());
-        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                .with("dataset", name)
-                .with("store", store.layout().root())
-                .remedy(
-                        !near.isEmpty()
-                                ? "did you mean " + String.join(", ", near) + "? larder ls lists all"
-                                : Names.datasetObjection(name) != null
-                                        ? "larder ls lists all"
-                                        : "larder ls lists all; larder load " + name + "=PATH loads it");
+        return NearNames.noSuchDataset(store.layout().root(), name, known());
     }
 }

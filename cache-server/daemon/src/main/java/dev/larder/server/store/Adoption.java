@@ -3,18 +3,11 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayEntry;
-import dev.larder.internal.layout.IndexReader;
-import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.posix.FileStamp;
-import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LeaseProbe;
 import dev.larder.server.store.lock.LockRecord;
-import dev.larder.server.store.space.Mount;
-import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.Provenance;
@@ -22,7 +15,6 @@ import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Registration;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -38,10 +30,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -81,8 +71,6 @@ final class Adoption {
      * way: a suffix outlives a restart, and the sources of a version are recorded before it is removed. Before step 4, the next
      * start trusts the store no more than this one did.
      */
-    static final String DAMAGED = ".damaged";
-    private static final String UNVERIFIED = ".unverified";
     private static final int MOST_NAMED = 100;
 
     private final Posix posix;
@@ -91,7 +79,7 @@ final class Adoption {
     private final LockRecord.Contents state;
     private final BooleanSupplier verifies;
     private final BiConsumer<Path, RuntimeException> onDamaged;
-    private final long manifestBytes;
+    private final VersionReader reader;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
     private final Set<Path> verifiedNow = new HashSet<>();
     private final List<Path> setAside = new ArrayList<>();
@@ -122,7 +110,7 @@ final class Adoption {
         this.state = state;
         this.verifies = verifies;
         this.onDamaged = onDamaged;
-        this.manifestBytes = Mount.manifestBytes(layout.root());
+        this.reader = new VersionReader(posix, layout, posix.userId());
     }
 
     /** An entry of a dataset's folder. */
@@ -136,7 +124,7 @@ final class Adoption {
         }
 
         boolean isVersion() {
-            return isFolder && !name().endsWith(DAMAGED);
+            return isFolder && !name().endsWith(VersionReader.DAMAGED);
         }
     }
 
@@ -187,8 +175,8 @@ final class Adoption {
     private void holdBackAll(List<Path> versionFolders) {
         LeaseProbe leases = new LeaseProbe(posix);
         for (Path version : versionFolders) {
-            Path heldBack = version.resolveSibling(fileName(version) + UNVERIFIED);
-            if (number(version) == 0 || isHeldBack(version)) {
+            Path heldBack = version.resolveSibling(fileName(version) + VersionReader.UNVERIFIED);
+            if (VersionReader.number(version) == 0 || isHeldBack(version)) {
                 continue;
             }
             boolean isTaken = Files.exists(heldBack, LinkOption.NOFOLLOW_LINKS);
@@ -245,7 +233,7 @@ final class Adoption {
     }
 
     private static boolean isHeldBack(Path version) {
-        return fileName(version).endsWith(UNVERIFIED);
+        return fileName(version).endsWith(VersionReader.UNVERIFIED);
     }
 
     /** Returns failures as values: an exception from another thread may arrive wrapped in another type. */
@@ -321,7 +309,7 @@ final class Adoption {
         for (Entry entry : entries) {
             String name = entry.name();
             if (entry.isFolder) {
-                contents.lastVersion = Math.max(contents.lastVersion, number(entry.path));
+                contents.lastVersion = Math.max(contents.lastVersion, VersionReader.number(entry.path));
                 if (entry.isVersion()) {
                     addVersion(dataset, entry.path, contents);
                 }
@@ -337,25 +325,6 @@ final class Adoption {
         return contents;
     }
 
-    /** Returns the version number in the name of a folder, or 0 if it has none. */
-    private static long number(Path folder) {
-        String name = fileName(folder);
-        try {
-            return Long.parseLong(plainName(name));
-        } catch (NumberFormatException noVersion) {
-            return 0;
-        }
-    }
-
-    private static String plainName(String folder) {
-        for (String suffix : List.of(DAMAGED, UNVERIFIED)) {
-            if (folder.endsWith(suffix)) {
-                return folder.substring(0, folder.length() - suffix.length());
-            }
-        }
-        return folder;
-    }
-
     private void adoptSource(Registration registration, Path dataset) throws IOException {
         registrations.add(registration);
         if (!registration(dataset).equals(Optional.of(registration))) {
@@ -365,7 +334,7 @@ final class Adoption {
 
     /** Adds a version, or the sources to load it again. */
     private void addVersion(Path dataset, Path folder, Contents contents) throws IOException {
-        if (state == LockRecord.Contents.UNTRUSTED && number(folder) > 0) {
+        if (state == LockRecord.Contents.UNTRUSTED && VersionReader.number(folder) > 0) {
             distrust(dataset, folder, contents);
             return;
         }
@@ -414,14 +383,15 @@ final class Adoption {
                 return Optional.empty();
             }
             boolean pinned = Files.exists(folder.resolve(StoreLayout.PINNED));
-            return Optional.of(Registration.ofLost(fileName(dataset), number(folder), provenance, pinned));
+            return Optional.of(
+                    Registration.ofLost(fileName(dataset), VersionReader.number(folder), provenance, pinned));
         } catch (LarderException unreadable) {
             return Optional.empty();
         }
     }
 
     static Path asideOf(Path folder) {
-        return folder.resolveSibling(plainName(fileName(folder)) + DAMAGED);
+        return folder.resolveSibling(VersionReader.plainName(fileName(folder)) + VersionReader.DAMAGED);
     }
 
     /** Renames the last copy of computed data so that it is no longer a version; returns the new folder. */
@@ -438,7 +408,7 @@ final class Adoption {
             return Optional.empty();
         }
         try {
-            return Optional.of(Manifest.readRegistration(file, fileName(dataset)));
+            return Optional.of(Manifest.readRegistration(file, fileName(dataset), posix.userId()));
         } catch (LarderException e) {
             new Removal().remove(file);
             onDamaged.accept(file, e);
@@ -457,41 +427,13 @@ final class Adoption {
     }
 
     private PublishedVersion read(String dataset, Path folder) throws IOException {
-        Path file = folder.resolve(StoreLayout.INDEX);
-        for (Path own : List.of(file, folder.resolve(StoreLayout.MANIFEST), folder.resolve(StoreLayout.LEASE))) {
-            requireOwn(folder, own);
-        }
-        IndexReader index;
-        try {
-            index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
-            index.requireWhole();
-        } catch (IOException e) {
-            throw damaged(folder, "no readable index", e);
-        }
-        requireNumber(folder, index);
-        Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
-        List<SegmentFile> segments = IntStream.range(0, index.segmentCount())
-                .mapToObj(index::segment)
-                .toList();
-        long storedBytes = storedBytes(folder, segments, provenance.options().inPlace()) + manifestBytes;
-        List<ArrayEntry> arrays = new ArrayList<>();
-        for (int i = 0; i < index.arrayCount(); i++) {
-            arrays.add(index.array(i));
-        }
+        PublishedVersion version = reader.read(dataset, folder);
         // a requested check may be skipped if the daemon stops, a necessary one may not
         BooleanSupplier mayContinue = verifiedNow.contains(folder) ? () -> true : verifies;
         if (mayContinue.getAsBoolean()) {
-            arrays.parallelStream().forEach(array -> requireChecksum(folder, array, mayContinue));
+            version.arrays().parallelStream().forEach(array -> requireChecksum(folder, array, mayContinue));
         }
-        return new PublishedVersion(
-                dataset,
-                index.version(),
-                folder,
-                index.digest(),
-                index.publishedEpochMs(),
-                storedBytes,
-                arrays,
-                provenance);
+        return version;
     }
 
     private static void requireChecksum(Path folder, ArrayEntry array, BooleanSupplier mayContinue) {
@@ -500,84 +442,11 @@ final class Adoption {
         try {
             DataChecksum.update(crc, file, array.offset(), array.byteSize(), bytes -> mayContinue.getAsBoolean());
         } catch (IOException e) {
-            throw damaged(folder, "array cannot be read: " + array.name(), e);
+            throw VersionReader.damaged(folder, "array cannot be read: " + array.name(), e);
         }
         if ((int) crc.getValue() != array.crc32c() && mayContinue.getAsBoolean()) {
-            throw damaged(folder, "array does not match its checksum: " + array.name(), null);
+            throw VersionReader.damaged(folder, "array does not match its checksum: " + array.name(), null);
         }
-    }
-
-    private static FileStatus requireOwn(Path folder, Path file) {
-        try {
-            return Manifest.requireOwn(file);
-        } catch (IOException e) {
-            throw damaged(folder, "file is missing, or belongs to another user: " + file.getFileName(), e);
-        }
-    }
-
-    private static void requireNumber(Path folder, IndexReader index) {
-        if (!plainName(fileName(folder)).equals(Long.toString(index.version()))) {
-            throw damaged(folder, "index and folder do not match", null);
-        }
-    }
-
-    /** Adds up the space that the segments of a version occupy, after checking that each matches the index. */
-    private long storedBytes(Path folder, List<SegmentFile> segments, boolean inPlace) {
-        LongAdder sum = new LongAdder();
-        Optional<RuntimeException> failure = segments.parallelStream()
-                .flatMap(segment -> {
-                    try {
-                        sum.add(storedBytes(folder, segment, inPlace));
-                        return Stream.empty();
-                    } catch (RuntimeException e) {
-                        return Stream.of(e);
-                    }
-                })
-                .findFirst();
-        if (failure.isPresent()) {
-            throw failure.get();
-        }
-        return sum.sum();
-    }
-
-    private long storedBytes(Path folder, SegmentFile segment, boolean inPlace) {
-        if (inPlace && SegmentFile.isOutside(segment.file())) {
-            requireUnchanged(folder, segment);
-            return 0;
-        }
-        return requireSegment(folder, segment.file(), segment.byteSize());
-    }
-
-    private long requireSegment(Path folder, String file, long byteSize) {
-        Path segment = folder.resolve(file).normalize();
-        FileStatus found = requireOwn(folder, segment);
-        if (!segment.startsWith(folder) || found.byteSize() != byteSize) {
-            throw damaged(folder, "segment has the wrong length: " + file, null);
-        }
-        return found.storedBytes();
-    }
-
-    /** Checks a file outside the store. Such a file is never removed. */
-    private void requireUnchanged(Path folder, SegmentFile segment) {
-        FileStamp found;
-        try {
-            found = FileStamp.of(Occupied.status(posix, Path.of(segment.file())));
-        } catch (LarderException e) {
-            if (e.code() != ErrorCode.NOT_FOUND && e.code() != ErrorCode.REFUSED) {
-                throw e; // such as too many open files
-            }
-            throw damaged(folder, "file that is mapped in place cannot be opened: " + segment.file(), null);
-        }
-        if (!found.equals(segment.stamp())) {
-            throw damaged(folder, "file that is mapped in place has changed: " + segment.file(), null);
-        }
-    }
-
-    private static RuntimeException damaged(Path folder, String reason, @Nullable IOException cause) {
-        Failure failure = Failure.of(ErrorCode.CHECKSUM, "version is damaged")
-                .with("folder", folder)
-                .with("reason", reason);
-        return (cause == null ? failure : failure.cause(cause)).remedy(Remedy.reload(folder));
     }
 
     private static String fileName(Path path) {

@@ -182,7 +182,8 @@ final class OrphanedStore {
         return versions;
     }
 
-    private static List<Path> folders(Path parent) throws IOException {
+    /** Returns the folders in a folder, sorted; none if it is absent. */
+    static List<Path> folders(Path parent) throws IOException {
         if (!Files.isDirectory(parent, LinkOption.NOFOLLOW_LINKS)) {
             return List.of();
         }

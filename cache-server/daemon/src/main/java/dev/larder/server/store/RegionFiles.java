@@ -88,10 +88,9 @@ public final class RegionFiles implements AutoCloseable {
     /**
      * A region.
      *
-     * @param memory its descriptor if it has no file; else -1
      * @param sinceNs when it was created or found
      */
-    private record Held(RegionRow row, int memory, long sinceNs) {
+    private record Held(RegionRow row, long sinceNs) {
         long storedBytes() {
             return RegionFiles.storedBytes(row.bytes());
         }
@@ -162,7 +161,7 @@ public final class RegionFiles implements AutoCloseable {
         String name = RegionDescriptor.nameOf(fileName);
         Optional<RegionRow> row = name == null ? Optional.empty() : read(file, name, RegionDescriptor.idOf(fileName));
         if (row.isEmpty()
-                || named.putIfAbsent(row.get().name(), new Held(row.get(), NONE, clockNs.getAsLong())) != null) {
+                || named.putIfAbsent(row.get().name(), new Held(row.get(), clockNs.getAsLong())) != null) {
             new Removal().remove(file);
         }
     }
@@ -255,7 +254,6 @@ public final class RegionFiles implements AutoCloseable {
 
     private synchronized RegionRow publish(Held made) {
         if (locks == NONE) { // stopped meanwhile: the files are removed, or stay for the next daemon
-            closeMemory(made);
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
         }
         named.put(made.row().name(), made);
@@ -266,33 +264,27 @@ public final class RegionFiles implements AutoCloseable {
     private Held make(RegionRequest.Create request, long creatorPid, Reservation reservation) {
         long id = RegionDescriptor.idFrom(RANDOM.nextLong());
         long bytes = RegionDescriptor.DATA_OFFSET + request.bytes();
-        Optional<Path> file = request.withoutFile()
-                ? Optional.empty()
-                : Optional.of(layout.regions().resolve(RegionDescriptor.fileName(request.name(), id)));
-        file.ifPresent(reservation::writesTo);
+        Path file = layout.regions().resolve(RegionDescriptor.fileName(request.name(), id));
+        reservation.writesTo(file);
         Instant now = Instant.now();
         RegionRow row = new RegionRow(
                 request.name(),
                 request.kind(),
                 id,
                 request.bytes(),
-                file.map(Path::toString).orElse(""),
+                file.toString(),
                 creatorPid,
                 now);
-        int descriptor = file.isEmpty()
-                ? calls.makeSealedMemory("larder-" + request.name(), bytes)
-                : makeFile(file.get(), bytes);
+        int descriptor = makeFile(file, bytes);
         boolean isWhole = false;
         try {
             writeHeader(descriptor, row);
             isWhole = true;
-            return new Held(row, file.isEmpty() ? descriptor : NONE, clockNs.getAsLong());
+            return new Held(row, clockNs.getAsLong());
         } finally {
-            if (!isWhole || file.isPresent()) {
-                posix.close(descriptor);
-            }
+            posix.close(descriptor);
             if (!isWhole) {
-                file.ifPresent(RegionFiles::removeFile);
+                removeFile(file);
             }
         }
     }
@@ -338,9 +330,7 @@ public final class RegionFiles implements AutoCloseable {
     synchronized void sweep() throws IOException {
         open();
         for (Held held : new ArrayList<>(named.values())) {
-            boolean isRemoved = held.row().file().isPresent()
-                    && !Files.exists(held.row().file().get(), LinkOption.NOFOLLOW_LINKS);
-            if (isRemoved) {
+            if (!Files.exists(held.row().file(), LinkOption.NOFOLLOW_LINKS)) {
                 drop(held);
                 unnamed.add(held);
             } else if (held.isPersistent()) {
@@ -445,33 +435,10 @@ public final class RegionFiles implements AutoCloseable {
         return locks != NONE && calls.isRangeLocked(locks, held.row().id() + RegionDescriptor.ATTACHED_LOCK, 1);
     }
 
-    /** Passes the memory of a region without a file to {@code receiver}. Returns false if there is none. */
-    public synchronized boolean handOver(long id, MemoryReceiver receiver) {
-        Optional<Held> held = named.values().stream()
-                .filter(one -> one.row().id() == id && one.memory() != NONE)
-                .findAny();
-        held.ifPresent(one -> receiver.accept(one.memory()));
-        return held.isPresent();
-    }
-
-    /** Receives a descriptor for the time of the call. */
-    @FunctionalInterface
-    public interface MemoryReceiver {
-        /** Uses the descriptor, and does not keep it. */
-        void accept(int descriptor);
-    }
-
     private void drop(Held held) {
-        held.row().file().ifPresent(RegionFiles::removeFile);
+        removeFile(held.row().file());
         named.remove(held.row().name());
         lastUses.remove(held.row().id());
-        closeMemory(held);
-    }
-
-    private void closeMemory(Held held) {
-        if (held.memory() != NONE) {
-            posix.close(held.memory());
-        }
     }
 
     private static void removeFile(Path file) {
@@ -487,7 +454,6 @@ public final class RegionFiles implements AutoCloseable {
     }
 
     private void forgetAll() {
-        named.values().forEach(this::closeMemory);
         named.clear();
         unnamed.clear();
         if (locks != NONE) {

@@ -44,6 +44,7 @@ class ExpositionTest {
             () -> List.of(new LoaderRow(
                     "7-1f",
                     7,
+                    70,
                     "java",
                     "mnist",
                     "",

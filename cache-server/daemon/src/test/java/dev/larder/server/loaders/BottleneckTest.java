@@ -11,15 +11,19 @@ import org.junit.jupiter.api.Test;
 
 class BottleneckTest {
     private static final long SECOND = 1_000_000_000;
-    private static final Kernel UNKNOWN = new Kernel(0, 0, 0, 0);
+    private static final Kernel UNKNOWN = new Kernel(0, 0, 0, 0, false);
 
     /** The kernel's view: the work of visible threads, and of it the time on a processor and in its queue; page faults. */
-    private record Kernel(long visible, long cpu, long queued, long faults) {}
+    private record Kernel(long visible, long cpu, long queued, long faults, boolean isReading) {
+        Kernel(long visible, long cpu, long queued, long faults) {
+            this(visible, cpu, queued, faults, false);
+        }
+    }
 
     private static Bottleneck of(int program, int threads, Map<WorkPart, Double> seconds, Kernel kernel) {
         long[] times = new long[WorkPart.COUNT];
         seconds.forEach((part, value) -> times[part.index()] = (long) (value * SECOND));
-        Facts facts = new Facts(1, 1, 0, program, threads, 4, 256, 4, "mnist", "");
+        Facts facts = new Facts(1, 1, 0, program, threads, 4, 256, 4, 1000, "mnist", "");
         return Bottleneck.of(new LoaderWork(
                 facts,
                 SECOND,
@@ -31,11 +35,10 @@ class BottleneckTest {
                 kernel.cpu,
                 kernel.queued,
                 kernel.faults,
+                kernel.isReading,
                 0,
                 0,
-                100,
-                25_600,
-                25_600_000));
+                100));
     }
 
     private static Bottleneck java(int threads, Map<WorkPart, Double> seconds) {
@@ -80,6 +83,15 @@ class BottleneckTest {
     }
 
     @Test
+    void aSlowSamplerIsToldFromCopies() {
+        Bottleneck found =
+                java(2, Map.of(WorkPart.WAITING_FOR_BATCH, 0.9, WorkPart.PLANNING, 1.0, WorkPart.GATHERING, 0.1));
+
+        assertThat(found.cause()).isEqualTo(Cause.GATHER);
+        assertThat(found.remedy()).contains("make your sampler faster");
+    }
+
+    @Test
     void threadsWithoutAProcessorAreToldFromSlowOnes() {
         Map<WorkPart, Double> work = Map.of(WorkPart.WAITING_FOR_BATCH, 0.9, WorkPart.TRANSFORMING, 2.0);
 
@@ -103,6 +115,17 @@ class BottleneckTest {
     }
 
     @Test
+    void aReadThatHasNotEndedIsADisk() {
+        Map<WorkPart, Double> gather = Map.of(WorkPart.WAITING_FOR_BATCH, 1.0, WorkPart.GATHERING, 2.0);
+
+        Bottleneck hung = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0, true));
+        Bottleneck locked = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0, false));
+
+        assertThat(hung.cause()).isEqualTo(Cause.DISK);
+        assertThat(locked.cause()).isEqualTo(Cause.GATHER);
+    }
+
+    @Test
     void waitsForADiskThatTheLoaderHasCountedCountOnce() {
         Map<WorkPart, Double> parts =
                 Map.of(WorkPart.WAITING_FOR_BATCH, 1.0, WorkPart.READING, 1.0, WorkPart.GATHERING, 1.0);
@@ -117,10 +140,10 @@ class BottleneckTest {
         assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
                         .cause())
                 .isEqualTo(Cause.STARTING);
-        Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, "mnist", "");
+        Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, 1000, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100);
+        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, false, 0, 0, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }

@@ -25,13 +25,11 @@ class LoaderSampleTest {
     private static byte[] file(long count) {
         byte[] bytes = new byte[LoaderDescriptor.fileLength(ROWS)];
         UnsafeBuffer file = new UnsafeBuffer(bytes);
-        LoaderDescriptor.write(file, new Facts(1, 1, System.nanoTime(), 1, 2, 4, 16, 2, "d", ""), ROWS);
+        LoaderDescriptor.write(file, new Facts(1, 1, System.nanoTime(), 1, 2, 4, 16, 2, 4, "d", ""), ROWS);
         for (int row = 0; row < ROWS; row++) {
             int at = LoaderDescriptor.rowOffset(row);
             file.putInt(at, LoaderDescriptor.ROLE_CONSUMER, ByteOrder.LITTLE_ENDIAN);
-            for (int offset = LoaderDescriptor.TIMES_OFFSET;
-                    offset < LoaderDescriptor.ROW_LENGTH;
-                    offset += Long.BYTES) {
+            for (int offset = Long.BYTES; offset < LoaderDescriptor.ROW_LENGTH; offset += Long.BYTES) {
                 file.putLong(at + offset, count, ByteOrder.LITTLE_ENDIAN);
             }
         }
@@ -40,7 +38,12 @@ class LoaderSampleTest {
 
     @Test
     void impossibleCountsAreZero() throws IOException {
-        for (long count : List.of(-1L, Long.MIN_VALUE, Long.MAX_VALUE)) {
+        for (long count : List.of(
+                -1L,
+                Long.MIN_VALUE,
+                Long.MAX_VALUE,
+                Double.doubleToRawLongBits(-1e300),
+                Double.doubleToRawLongBits(Double.NEGATIVE_INFINITY))) {
             Path file =
                     Files.createDirectories(new StoreLayout(store).loaders()).resolve("1-" + count);
             int lock = Posix.system().openForReading(Files.write(file, file(count)));

@@ -44,7 +44,7 @@ class RegionSweepTest {
     private RegionRow create(String name) {
         Space space = new Space(root, OptionalLong.of(1 << 20), 0);
         return regions.create(
-                        new RegionRequest.Create(name, "test", 100_000, false),
+                        new RegionRequest.Create(name, "test", 100_000),
                         1,
                         () -> space.newReservation((reservation, moreBytes) -> {}))
                 .join();
@@ -74,7 +74,7 @@ class RegionSweepTest {
         regions.sweep();
 
         assertThat(regions.list()).isEmpty();
-        assertThat(made.file().orElseThrow()).doesNotExist();
+        assertThat(made.file()).doesNotExist();
         assertThat(regions.byteSize()).isZero();
     }
 

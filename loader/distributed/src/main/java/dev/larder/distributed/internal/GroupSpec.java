@@ -1,7 +1,6 @@
 package dev.larder.distributed.internal;
 
 import dev.larder.distributed.region.RegionSpec;
-import dev.larder.distributed.region.SharingStrategy;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -17,7 +16,6 @@ public record GroupSpec(
         int rank,
         int worldSize,
         int chunkByteSize,
-        SharingStrategy strategy,
         Waits waits,
         RankLayout sums,
         RankNames place) {
@@ -34,13 +32,12 @@ public record GroupSpec(
     public record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
 
     /** Describes a group that sums in the order of its ranks. */
-    public GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
+    public GroupSpec(String key, int rank, int worldSize, int chunkByteSize, Waits waits) {
         this(
                 key,
                 rank,
                 worldSize,
                 chunkByteSize,
-                strategy,
                 waits,
                 RankLayout.ofSizes(Math.max(1, worldSize)),
                 RankNames.only(Math.max(0, worldSize)));
@@ -64,7 +61,7 @@ public record GroupSpec(
 
     public RegionSpec region() {
         return new RegionSpec(
-                "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize), strategy);
+                "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize));
     }
 
     /** Returns whether {@link #subgroup} makes such keys. */
@@ -73,14 +70,14 @@ public record GroupSpec(
     }
 
     public GroupSpec with(RankLayout layout) {
-        return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, layout, place);
+        return new GroupSpec(key, rank, worldSize, chunkByteSize, waits, layout, place);
     }
 
     public GroupSpec with(RankNames names) {
-        return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, sums, names);
+        return new GroupSpec(key, rank, worldSize, chunkByteSize, waits, sums, names);
     }
 
     public GroupSpec subgroup(int number, int subRank, int ranks) {
-        return new GroupSpec(key + ".sub" + number, subRank, ranks, chunkByteSize, strategy, waits);
+        return new GroupSpec(key + ".sub" + number, subRank, ranks, chunkByteSize, waits);
     }
 }

@@ -3,7 +3,6 @@ package dev.larder.distributed.queue;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -18,7 +17,6 @@ public final class HandleQueueBuilder {
     private long bufferBytes;
     private int producers = 1;
     private boolean redelivers;
-    private SharingStrategy strategy = SharingStrategy.FILE;
 
     HandleQueueBuilder(Regions regions, String name) {
         this.regions = regions;
@@ -55,12 +53,6 @@ public final class HandleQueueBuilder {
         return this;
     }
 
-    /** Sets the kind of shared memory. */
-    public HandleQueueBuilder strategy(SharingStrategy choice) {
-        strategy = choice;
-        return this;
-    }
-
     /**
      * Joins the queue, and creates it if there is none, or only one that was ended, is empty and has no members. REFUSED if another queue
      * has the name.
@@ -88,7 +80,7 @@ public final class HandleQueueBuilder {
 
     /** Opens the queue of this name, or the remains of another run. */
     private Region openAny(QueueSpec spec, Duration timeout) {
-        RegionSpec wanted = new RegionSpec(name, QueueDescriptor.KIND, spec.byteSize(), strategy);
+        RegionSpec wanted = new RegionSpec(name, QueueDescriptor.KIND, spec.byteSize());
         try {
             return regions.openOrCreate(wanted, spec::write, timeout);
         } catch (LarderException e) {

@@ -10,7 +10,7 @@ import dev.larder.internal.layout.RegionDescriptor;
  * @param kind of its content, such as {@code shared-array}, at most 31 characters; it cannot be opened as another kind
  * @param byteSize of its data, above zero
  */
-public record RegionSpec(String name, String kind, long byteSize, SharingStrategy strategy) {
+public record RegionSpec(String name, String kind, long byteSize) {
     /** Checks the values. */
     public RegionSpec {
         Names.requireDataset(name);

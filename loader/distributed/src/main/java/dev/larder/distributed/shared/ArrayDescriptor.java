@@ -2,7 +2,6 @@ package dev.larder.distributed.shared;
 
 import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
@@ -91,7 +90,7 @@ final class ArrayDescriptor {
     }
 
     /** Reads the properties of an array, and checks that the region has the right size. */
-    static SharedArraySpec read(Region region, SharingStrategy strategy) {
+    static SharedArraySpec read(Region region) {
         SharedMemory memory = region.memory();
         int dtypeLength = memory.getInt(DTYPE_LENGTH_OFFSET);
         int rank = memory.getInt(RANK_OFFSET);
@@ -104,17 +103,17 @@ final class ArrayDescriptor {
         for (int i = 0; i < rank; i++) {
             shape.add(memory.getLong(SHAPE_OFFSET + (long) i * Long.BYTES));
         }
-        SharedArraySpec spec = specOf(region, new String(dtype, StandardCharsets.US_ASCII), shape, strategy);
+        SharedArraySpec spec = specOf(region, new String(dtype, StandardCharsets.US_ASCII), shape);
         if (spec.region().byteSize() != memory.byteSize()) {
             throw region.damaged(null);
         }
         return spec;
     }
 
-    private static SharedArraySpec specOf(Region region, String dtype, List<Long> shape, SharingStrategy strategy) {
+    private static SharedArraySpec specOf(Region region, String dtype, List<Long> shape) {
         boolean hasSpare = region.memory().getInt(HAS_SPARE_OFFSET) == 1;
         try {
-            return new SharedArraySpec(region.name(), Dtype.parse(dtype), shape, hasSpare, strategy);
+            return new SharedArraySpec(region.name(), Dtype.parse(dtype), shape, hasSpare);
         } catch (LarderException e) {
             throw region.damaged(e);
         }

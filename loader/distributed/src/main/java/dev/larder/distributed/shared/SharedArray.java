@@ -2,7 +2,6 @@ package dev.larder.distributed.shared;
 
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -58,7 +57,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     }
 
     /**
-     * Opens an array as a file, and creates it with zeros if there is none; see {@link #openOrCreate(Regions, SharedArraySpec, Duration)}.
+     * Opens an array, and creates it with zeros if there is none; see {@link #openOrCreate(Regions, SharedArraySpec, Duration)}.
      */
     public static SharedArray openOrCreate(Regions regions, String name, Dtype dtype, long... shape) {
         return openOrCreate(regions, SharedArraySpec.of(name, dtype, shape), PATIENCE);
@@ -103,8 +102,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
 
     private static SharedArray over(Region region) {
         try {
-            SharingStrategy strategy = region.row().file().isPresent() ? SharingStrategy.FILE : SharingStrategy.MEMFD;
-            return new SharedArray(region, ArrayDescriptor.read(region, strategy));
+            return new SharedArray(region, ArrayDescriptor.read(region));
         } catch (RuntimeException | Error e) {
             region.close();
             throw e;

@@ -1,7 +1,6 @@
 package dev.larder.distributed.shared;
 
 import dev.larder.distributed.region.RegionSpec;
-import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
@@ -17,7 +16,7 @@ import java.util.stream.LongStream;
  * @param hasSpare whether there is room for the last published state: twice the memory
  * @see SharedArray
  */
-public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolean hasSpare, SharingStrategy strategy) {
+public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolean hasSpare) {
     /** The most bytes: two copies fit into a region. */
     private static final long BYTE_LIMIT = 1L << 58;
 
@@ -31,20 +30,15 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
         elementCount(shape, dtype);
     }
 
-    /** Describes an array as a file, without a spare. */
+    /** Describes an array without a spare. */
     public static SharedArraySpec of(String name, Dtype dtype, long... shape) {
         List<Long> sizes = LongStream.of(shape).boxed().collect(Collectors.toList());
-        return new SharedArraySpec(name, dtype, sizes, false, SharingStrategy.FILE);
+        return new SharedArraySpec(name, dtype, sizes, false);
     }
 
     /** Adds room for whole states: {@link SharedArray#publish}. */
     public SharedArraySpec withSpare() {
-        return new SharedArraySpec(name, dtype, shape, true, strategy);
-    }
-
-    /** Sets the kind of shared memory. */
-    public SharedArraySpec strategy(SharingStrategy choice) {
-        return new SharedArraySpec(name, dtype, shape, hasSpare, choice);
+        return new SharedArraySpec(name, dtype, shape, true);
     }
 
     /** Returns the number of elements. */
@@ -81,6 +75,6 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
     }
 
     RegionSpec region() {
-        return new RegionSpec(name, ArrayDescriptor.KIND, ArrayDescriptor.byteSize(byteSize(), hasSpare), strategy);
+        return new RegionSpec(name, ArrayDescriptor.KIND, ArrayDescriptor.byteSize(byteSize(), hasSpare));
     }
 }

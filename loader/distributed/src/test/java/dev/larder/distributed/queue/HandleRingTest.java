@@ -8,7 +8,6 @@ import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharingStrategy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Random;
@@ -33,7 +32,7 @@ class HandleRingTest {
     void make() {
         long byteSize = QueueDescriptor.buffersOffset(RECORDS);
         region = regions.openOrCreate(
-                new RegionSpec("ring", "test", byteSize, SharingStrategy.FILE), zeros -> {}, Duration.ofSeconds(20));
+                new RegionSpec("ring", "test", byteSize), zeros -> {}, Duration.ofSeconds(20));
         memory = region.memory();
         ring = new HandleRing(memory, RECORDS, CAPACITY);
     }

@@ -168,7 +168,7 @@ public final class FolderRegions implements RegionSource {
         find(name).filter(row -> id == 0 || row.id() == id).ifPresent(row -> {
             try {
                 Files.deleteIfExists(folder.resolve(name));
-                Files.deleteIfExists(row.file().orElseThrow());
+                Files.deleteIfExists(row.file());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -178,7 +178,7 @@ public final class FolderRegions implements RegionSource {
     @Override
     public int open(RegionRow row) {
         try {
-            return Posix.system().openForWriting(row.file().orElseThrow());
+            return Posix.system().openForWriting(row.file());
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NOT_FOUND) {
                 return -1;

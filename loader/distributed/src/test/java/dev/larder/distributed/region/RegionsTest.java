@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RegionsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SOON = Duration.ofSeconds(20); // not when the sleep ends
-    private static final RegionSpec SPEC = new RegionSpec("weights", "test", 8192, SharingStrategy.FILE);
+    private static final RegionSpec SPEC = new RegionSpec("weights", "test", 8192);
 
     @TempDir
     Path folder;
@@ -91,7 +91,7 @@ class RegionsTest {
         try (Regions one = FolderRegions.in(regions);
                 Regions other = FolderRegions.in(regions);
                 Region made = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
-            Path file = made.row().file().orElseThrow();
+            Path file = made.row().file();
             flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
             assertThatThrownBy(() -> other.open("weights", "test", PATIENCE))
                     .hasMessageStartingWith("the file is not the expected region: name=weights formatVersion=65 ");
@@ -203,7 +203,7 @@ class RegionsTest {
     void aRegionOfAnotherKindOrSizeIsRefused() {
         try (Regions one = FolderRegions.in(regions);
                 Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
-            RegionSpec larger = new RegionSpec("weights", "test", 16384, SharingStrategy.FILE);
+            RegionSpec larger = new RegionSpec("weights", "test", 16384);
 
             assertThatThrownBy(() -> one.open("weights", "queue", PATIENCE))
                     .isInstanceOf(LarderException.class)

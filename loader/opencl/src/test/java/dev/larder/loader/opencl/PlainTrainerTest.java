@@ -42,10 +42,11 @@ class PlainTrainerTest {
         }
     }
 
-    private List<String> loadedClasses() throws IOException {
+    private List<String> loadedClasses(String... otherFlags) throws IOException {
         Path log = folder.resolve("classes");
         List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
         flags.add("-Xlog:class+load:file=" + log);
+        flags.addAll(List.of(otherFlags));
         try (StoreFixture store = StoreFixture.create()) {
             store.publish(
                     "d", Map.of("a", FixtureArray.ints(IntStream.range(0, 100).toArray(), 100)));
@@ -62,7 +63,7 @@ class PlainTrainerTest {
     }
 
     @Test
-    void itLoadsNothingOfAnyBackendAndNoLogger() throws Exception {
+    void itLoadsNothingOfAnyBackendNoLoggerAndNoEvent() throws Exception {
         assertThat(Class.forName("org.jocl.CL", false, getClass().getClassLoader()))
                 .as("on the class path")
                 .isNotNull();
@@ -72,8 +73,16 @@ class PlainTrainerTest {
                 .noneMatch(line -> line.contains(" org.jocl."))
                 .noneMatch(line ->
                         line.contains(" dev.larder.loader.internal.cuda.") || line.contains(" dev.larder.loader.cuda."))
+                .noneMatch(line -> line.contains(" dev.larder.") && line.contains("Event "))
                 .noneMatch(line -> line.contains(" org.slf4j.")) // what it finds may take longer to start than all else
                 .noneMatch(line ->
                         line.contains(" dev.larder.loader.opencl.") && !line.contains("PlainTrainerTest$Program"));
+    }
+
+    @Test
+    void itRunsOnARuntimeWithoutTheFlightRecorder() throws IOException {
+        assertThat(loadedClasses("--limit-modules=java.base,java.logging,java.xml,jdk.unsupported"))
+                .anyMatch(line -> line.contains(" dev.larder.loader.Loader "))
+                .noneMatch(line -> line.contains(" jdk.jfr."));
     }
 }

@@ -34,7 +34,7 @@ final class ArrayFiles implements Format {
     }
 
     @Override
-    public boolean reads(String path) {
+    public boolean reads(String path, FileListing listing) {
         SourceKind kind = SourceKind.of(Format.fileName(path), options);
         return kind != null && (kind.hasMembers(options) || filter.isWanted(DiscoveredFile.nameOf(path, kind)));
     }

@@ -35,7 +35,7 @@ final class ArrowFiles implements Format {
     }
 
     @Override
-    public boolean reads(String path) {
+    public boolean reads(String path, FileListing listing) {
         return ArrowFolder.isNamedSo(path) || ArrowFolder.isAbout(Format.fileName(path));
     }
 

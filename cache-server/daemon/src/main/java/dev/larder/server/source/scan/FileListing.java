@@ -56,6 +56,7 @@ final class FileListing {
     private final List<Unreadable> unreadable = new ArrayList<>();
     private final List<LarderException> refusals = new Refusals();
     private final FolderGuard guard = new FolderGuard();
+    private final MetadataFolders metadataFolders = new MetadataFolders();
     private final long startNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
     private final FileStatus rootStatus;
     private boolean isOnOneDevice = true;
@@ -146,6 +147,11 @@ final class FileListing {
         return files;
     }
 
+    /** Returns the folders that are one source each. */
+    MetadataFolders metadataFolders() {
+        return metadataFolders;
+    }
+
     List<Unreadable> unreadable() {
         return unreadable;
     }
@@ -207,7 +213,8 @@ final class FileListing {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
             for (Path entry : all) {
                 String name = String.valueOf(entry.getFileName());
-                if (!settings.takesHidden() && name.startsWith(".")) {
+                boolean isHidden = name.startsWith(".") && !MetadataFolders.isPartOfOne(name);
+                if (isHidden && !settings.takesHidden()) {
                     hidden++;
                 } else if (!exclusion.matches(level, name)) {
                     entries.add(entry);
@@ -250,6 +257,7 @@ final class FileListing {
         isOnOneDevice &=
                 status.deviceMajor() == rootStatus.deviceMajor() && status.deviceMinor() == rootStatus.deviceMinor();
         newestNanos = Math.max(newestNanos, Math.max(status.modifiedNanos(), status.changedNanos()));
+        metadataFolders.note(level, name);
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }
 }

@@ -178,7 +178,7 @@ final class Findings implements AutoCloseable {
     void look(Format format, FileTable files, boolean isFinal) {
         try (Findings part = new Findings(dataset, this, listing, options.withKeys(List.copyOf(missing)), settings)) {
             for (FileListing.Unreadable file : listing.unreadable()) {
-                if (format.reads(file.name())) {
+                if (format.reads(file.name(), listing)) {
                     part.refusals.add(file.refusal());
                 }
             }

@@ -10,12 +10,18 @@ interface Format {
     String kindOf(String fileName);
 
     /**
-     * Returns whether a scan reads a file of this format, or one that describes others, as far as its name shows.
+     * Returns whether a scan reads a file of this format, or one that describes others, as far as names show.
      *
      * @param path its path below the source
+     * @param listing has the names of the other files
      */
-    default boolean reads(String path) {
+    default boolean reads(String path, FileListing listing) {
         return kindOf(fileName(path)) != null;
+    }
+
+    /** Returns the files that this format makes arrays of. */
+    default FileTable filesOf(FileListing listing) {
+        return listing.files().only(path -> kindOf(fileName(path)) != null);
     }
 
     /** Returns the last part of a path below the source. */

@@ -113,8 +113,8 @@ public final class Formats {
             if (isForArrays()) {
                 lookForArrays(found);
             } else {
-                Format format = ofFolder(listing.files());
-                found.look(format, files(listing, format), true);
+                Format format = ofFolder(listing);
+                found.look(format, format.filesOf(listing), true);
             }
         }
         if (isForArrays() && found.refusals().isEmpty()) {
@@ -126,9 +126,10 @@ public final class Formats {
     }
 
     /** Returns the format of a folder if files become rows: that of readers only if they read all files. */
-    private Format ofFolder(FileTable files) {
+    private Format ofFolder(FileListing listing) {
         List<Format> allowed = allowed();
-        boolean isForReaders = !files.isEmpty() && files(files, readers).size() == files.size();
+        FileTable files = listing.files();
+        boolean isForReaders = !files.isEmpty() && readers.filesOf(listing).size() == files.size();
         return isForReaders ? readers : allowed.get(1);
     }
 
@@ -136,9 +137,10 @@ public final class Formats {
         boolean isNamed = !options.keys().isEmpty();
         boolean isAny = false;
         for (Format format : allowed()) {
-            FileTable files = files(found.listing(), format);
+            FileTable files = format.filesOf(found.listing());
             boolean isThere = !files.isEmpty()
-                    || found.listing().unreadable().stream().anyMatch(file -> format.reads(file.name()));
+                    || found.listing().unreadable().stream()
+                            .anyMatch(file -> format.reads(file.name(), found.listing()));
             if (isThere) {
                 isAny = true;
                 found.look(format, files, !isNamed || format == arrays);
@@ -164,7 +166,7 @@ public final class Formats {
 
     private LarderException nothing(Findings found) {
         FileTable files = found.listing().files();
-        int known = files(files, arrays).size();
+        int known = arrays.filesOf(found.listing()).size();
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", found.listing().root())
                 .with("knownFiles", known)
@@ -174,20 +176,12 @@ public final class Formats {
             return failure.with("keys", options.keys())
                     .remedy("no file's stem ends in _ and one of the keys, and no array in a file is called like one");
         }
-        String others = loadedOtherwise(files);
+        String others = loadedOtherwise(found.listing());
         return failure.remedy(
                 others.isEmpty()
                         ? "files of these kinds are read: " + allSuffixes()
                                 + (files.size() == known ? "" : "; files of any kind with --as bytes")
                         : others);
-    }
-
-    private FileTable files(FileListing listing, Format format) {
-        return files(listing.files(), format);
-    }
-
-    private static FileTable files(FileTable files, Format format) {
-        return files.only(path -> format.kindOf(Format.fileName(path)) != null);
     }
 
     /** Returns the ends of the names of files that are read without a reader, for people. */
@@ -248,10 +242,10 @@ public final class Formats {
     }
 
     /** Returns how to load files that only {@code --as} takes, such as {@code it has 40 images: add --as images}; empty if there are none. */
-    private String loadedOtherwise(FileTable files) {
+    private String loadedOtherwise(FileListing listing) {
         return Stream.of(
-                        counted(files(files, images).size(), "image", "images"),
-                        counted(files(files, texts).size(), "text file", "strings"))
+                        counted(images.filesOf(listing).size(), "image", "images"),
+                        counted(texts.filesOf(listing).size(), "text file", "strings"))
                 .filter(words -> !words.isEmpty())
                 .collect(Collectors.joining("; "));
     }
@@ -261,14 +255,15 @@ public final class Formats {
     }
 
     /** Returns the files of a folder that {@link #scan} would open, as far as names show. */
-    Set<Path> opened(FileTable files) {
+    Set<Path> opened(FileListing listing) {
+        FileTable files = listing.files();
         Set<Path> opened = new HashSet<>();
         if (!isForArrays()) {
             addPaths(files, opened);
             return opened;
         }
         for (Format format : allowed()) {
-            FileTable own = files.only(format::reads);
+            FileTable own = files.only(path -> format.reads(path, listing));
             addPaths(own, opened);
             boolean isAll = options.keys().isEmpty() || (format == arrays && arrays.haveAllKeys(own));
             if (!own.isEmpty() && isAll) {
@@ -291,7 +286,7 @@ public final class Formats {
             return;
         }
         List<LarderException> refusals = new ArrayList<>(listing.refusals());
-        FileTable files = listing.isFolder() ? files(listing, arrays) : listing.files();
+        FileTable files = listing.isFolder() ? arrays.filesOf(listing) : listing.files();
         List<DiscoveredFile> discovered = arrays.wanted(files, listing.isFolder());
         if (inPlace) {
             discovered.stream()
@@ -300,7 +295,7 @@ public final class Formats {
                             Refusal.of(file.path(), 0, "it cannot be mapped in place: its data has to be unpacked"))
                     .forEach(refusals::add);
         }
-        boolean isNothing = listing.isFolder() ? opened(listing.files()).isEmpty() : discovered.isEmpty();
+        boolean isNothing = listing.isFolder() ? opened(listing).isEmpty() : discovered.isEmpty();
         if (!refusals.isEmpty()) {
             throw Refusal.all(dataset, listing.root(), refusals);
         } else if (isNothing) {

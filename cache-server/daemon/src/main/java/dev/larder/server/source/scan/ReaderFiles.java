@@ -20,11 +20,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Files that readers read, each in a process of its own. If a format's files are tables, those of a folder are one table, and each folder below has a
- * level of names; else each file of a folder has a level of its own.
+ * level of names; else each file of a folder has a level of its own. A folder with metadata of Zarr is read as one file with levels would be.
  */
 final class ReaderFiles implements Format {
     private final List<Readers.Known> readers = Readers.all();
@@ -36,9 +37,30 @@ final class ReaderFiles implements Format {
 
     @Override
     public @Nullable String kindOf(String fileName) {
-        return Readers.named(readers, fileName, as)
-                .map(reader -> reader.spec().description())
-                .orElse(null);
+        return named(fileName).map(reader -> reader.spec().description()).orElse(null);
+    }
+
+    private Optional<Readers.Known> named(String fileName) {
+        return MetadataFolders.isMetadata(fileName) ? ofFolders() : Readers.named(readers, fileName, as);
+    }
+
+    /** Returns the reader of folders with metadata, if this is for arrays. */
+    private Optional<Readers.Known> ofFolders() {
+        return readers.stream()
+                .filter(reader ->
+                        reader.spec().isForFolders() && reader.spec().takes().contains(as))
+                .findFirst();
+    }
+
+    @Override
+    public boolean reads(String path, FileListing listing) {
+        return (listing.metadataFolders().has(path) && ofFolders().isPresent())
+                || kindOf(Format.fileName(path)) != null;
+    }
+
+    @Override
+    public FileTable filesOf(FileListing listing) {
+        return listing.files().only(path -> reads(path, listing));
     }
 
     /** Returns whether the first bytes of a file are those of a format that a reader reads as arrays. */
@@ -60,11 +82,9 @@ final class ReaderFiles implements Format {
         Map<Readers.Known, Group> groups = new LinkedHashMap<>();
         for (int i = 0; i < files.size(); i++) {
             String name = files.name(i);
-            Readers.Known reader = Readers.named(readers, Format.fileName(name), as)
-                    .or(() -> Readers.beginning(readers, found.listing().root(), as))
-                    .orElseThrow();
+            Readers.Known reader = reader(name, found.listing());
             groups.computeIfAbsent(reader, kind -> new Group(new ArrayList<>(), new ArrayList<>()))
-                    .add(files.get(i), found.listing().isFolder() ? level(reader.spec(), name) : "");
+                    .add(files.get(i), level(reader.spec(), name, found.listing()));
         }
         if (!found.isSound()) {
             return;
@@ -82,7 +102,22 @@ final class ReaderFiles implements Format {
         }
     }
 
-    private static String level(ReaderSpec spec, String name) {
+    private Readers.Known reader(String name, FileListing listing) {
+        if (!listing.isFolder() && MetadataFolders.isMetadata(name)) {
+            throw Refusal.unfit(
+                    listing.root(), "it is the metadata of a Zarr folder, without the data", "name the folder");
+        }
+        Optional<Readers.Known> known =
+                listing.metadataFolders().has(name) ? ofFolders() : named(Format.fileName(name));
+        return known.or(() -> Readers.beginning(readers, listing.root(), as)).orElseThrow();
+    }
+
+    private static String level(ReaderSpec spec, String name, FileListing listing) {
+        if (!listing.isFolder()) {
+            return "";
+        } else if (spec.isForFolders() && listing.metadataFolders().has(name)) {
+            return listing.metadataFolders().level(name, spec::stem);
+        }
         String folder = name.substring(0, name.lastIndexOf('/') + 1);
         return spec.isJoining() ? folder : folder + spec.stem(Format.fileName(name)) + "/";
     }

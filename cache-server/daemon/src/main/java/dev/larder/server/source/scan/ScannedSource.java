@@ -113,8 +113,7 @@ public record ScannedSource(
 
     /** Returns the files of a folder that {@link #scan} would open, as far as names show. */
     public static Set<Path> opened(Path folder, SourceOptions options, ScanSettings settings) {
-        return Formats.of(options)
-                .opened(FileListing.of(folder, options.exclusion(), settings).files());
+        return Formats.of(options).opened(FileListing.of(folder, options.exclusion(), settings));
     }
 
     /** Returns sentences about the files of some sources that were skipped, and the reasons. */

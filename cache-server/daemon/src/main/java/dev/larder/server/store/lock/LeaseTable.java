@@ -2,8 +2,6 @@ package dev.larder.server.store.lock;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.IndexReader;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
@@ -80,7 +78,7 @@ public final class LeaseTable {
     }
 
     private List<Path> versions() {
-        requireStore();
+        StoreLocation.requireStore(layout);
         return folders(layout.data()).stream()
                 .flatMap(dataset -> folders(dataset).stream())
                 .toList();
@@ -104,17 +102,6 @@ public final class LeaseTable {
         return FileNumber.of(layout.lock()) // by name, because only its owner may open it
                 .map(LockTable.read()::owner)
                 .orElse(OptionalLong.empty());
-    }
-
-    private void requireStore() {
-        if (Files.isDirectory(layout.root(), LinkOption.NOFOLLOW_LINKS)) {
-            StoreLocation.requireTrustedOwner(layout.root());
-        }
-        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
-            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
-                    .with("store", layout.root())
-                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
-        }
     }
 
     private void addIfHeld(Path version, LockTable locks, boolean evenIfUnseen, List<HeldVersion> held) {

@@ -3,6 +3,7 @@ package dev.larder.server.store.lock;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.ReleaseVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -22,11 +23,18 @@ import org.jspecify.annotations.Nullable;
  * @param started when it started
  * @param bootId identifies the machine's boot
  * @param formatVersion the layout of the store
+ * @param release the version of Larder
  * @param isClean whether it stopped in order, so that its catalog can be trusted
  * @param contents the state of the published versions while this record is in the file
  */
 public record LockRecord(
-        long pid, String started, String bootId, int formatVersion, boolean isClean, Contents contents) {
+        long pid,
+        String started,
+        String bootId,
+        int formatVersion,
+        String release,
+        boolean isClean,
+        Contents contents) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     /** Longer than any record of ours; another program may have written more. */
@@ -66,6 +74,7 @@ public record LockRecord(
                 Instant.now().toString(),
                 currentBootId(),
                 StoreLayout.FORMAT_VERSION,
+                ReleaseVersion.text(),
                 false,
                 contents);
     }
@@ -82,6 +91,7 @@ public record LockRecord(
                 values.getOrDefault("started", "unknown"),
                 values.getOrDefault("bootId", "unknown"),
                 (int) number(values.get("formatVersion")),
+                values.getOrDefault("release", "unknown"),
                 Boolean.parseBoolean(values.getOrDefault("clean", "false")),
                 contents(values.getOrDefault("contents", "intact")));
     }
@@ -111,7 +121,7 @@ public record LockRecord(
     }
 
     LockRecord stoppedInOrder() {
-        return new LockRecord(pid, started, bootId, formatVersion, true, contents);
+        return new LockRecord(pid, started, bootId, formatVersion, release, true, contents);
     }
 
     /** Returns whether this daemon can adopt the catalog of a store with this record. */
@@ -137,7 +147,7 @@ public record LockRecord(
 
     byte[] toBytes() {
         String text = "pid=" + pid + "\nstarted=" + started + "\nbootId=" + bootId + "\nformatVersion=" + formatVersion
-                + "\nprotocol=" + Protocol.NUMBER + "\nclean=" + isClean + "\ncontents="
+                + "\nprotocol=" + Protocol.NUMBER + "\nrelease=" + release + "\nclean=" + isClean + "\ncontents="
                 + contents.name().toLowerCase(Locale.ROOT) + "\n";
         return text.getBytes(StandardCharsets.UTF_8);
     }

@@ -90,10 +90,15 @@ public final class Manifest {
         json.endObject();
     }
 
-    /** Reads the provenance of a version. */
+    /** Reads the provenance of a version from a file of this user. */
     public static Provenance readProvenance(Path file) {
+        return readProvenance(file, Posix.system().userId());
+    }
+
+    /** Reads the provenance of a version from a file that must belong to {@code owner}. */
+    public static Provenance readProvenance(Path file, int owner) {
         try {
-            requireOwn(file);
+            requireOwned(file, owner);
             Provenance provenance;
             try (Reader reader = Files.newBufferedReader(file)) {
                 provenance = GSON.fromJson(reader, Provenance.class);
@@ -115,19 +120,24 @@ public final class Manifest {
         }
     }
 
+    /** Rejects a file as {@link #requireOwned} does unless it is this user's. */
+    public static FileStatus requireOwn(Path file) throws IOException {
+        return requireOwned(file, Posix.system().userId());
+    }
+
     /**
-     * Rejects a missing file and one of another user: it could link to any file that this process can open, or be a pipe.
+     * Rejects a missing file and one of another user than {@code owner}: it could link to any file that this process can open, or be a pipe.
      *
      * @return its status
      */
-    public static FileStatus requireOwn(Path file) throws IOException {
+    public static FileStatus requireOwned(Path file, int owner) throws IOException {
         FileStatus found;
         try {
             found = Posix.system().statusOfLink(file);
         } catch (LarderException e) {
             throw new IOException(e);
         }
-        if (found.uid() != Posix.system().userId() || !found.isRegular()) {
+        if (found.uid() != owner || !found.isRegular()) {
             throw new IOException("the file belongs to another user or is not regular");
         }
         return found;
@@ -165,10 +175,10 @@ public final class Manifest {
         out.write('\n');
     }
 
-    /** Reads the manifest of an evicted version, or one without a version. */
-    public static Registration readRegistration(Path file, String dataset) {
+    /** Reads the manifest of an evicted version, or one without a version, from a file that must belong to {@code owner}. */
+    public static Registration readRegistration(Path file, String dataset, int owner) {
         try {
-            requireOwn(file);
+            requireOwned(file, owner);
             Head head;
             try (Reader reader = Files.newBufferedReader(file)) {
                 head = GSON.fromJson(reader, Head.class);

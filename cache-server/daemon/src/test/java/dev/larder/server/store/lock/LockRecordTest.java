@@ -54,9 +54,10 @@ class LockRecordTest {
         LockRecord here = LockRecord.ofThisProcess();
 
         assertThat(here.fitsThisBoot()).isTrue();
-        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, true, INTACT).fitsThisBoot())
+        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, "", true, INTACT).fitsThisBoot())
                 .isFalse();
-        assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, true, INTACT).fitsThisBoot())
+        assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, "", true, INTACT)
+                        .fitsThisBoot())
                 .isFalse();
     }
 

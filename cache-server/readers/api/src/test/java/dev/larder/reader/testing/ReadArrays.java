@@ -133,7 +133,8 @@ public final class ReadArrays {
             String whole = type.equals(list.group()) ? "|V" + bytes : "'|V" + bytes + "'";
             type = list.replaceFirst(whole);
         }
-        return new BigInteger(type.substring(2).replaceAll("\\[.*", ""));
+        BigInteger number = new BigInteger(type.substring(2).replaceAll("\\[.*", ""));
+        return type.charAt(1) == 'U' ? number.multiply(BigInteger.valueOf(Integer.BYTES)) : number;
     }
 
     private static final class Kept implements Output {

@@ -1,5 +1,6 @@
 package dev.larder.readers.hdf5;
 
+import dev.larder.reader.chunks.Shuffle;
 import io.jhdf.exceptions.HdfException;
 import java.nio.ByteBuffer;
 
@@ -13,7 +14,6 @@ final class Bitshuffle {
     private static final int PACKED = 4;
     private static final int LZ4 = 2;
 
-    private static final int TOGETHER = 8;
     private static final int DEFAULT_BLOCK_BYTES = 8192;
     private static final int LEAST_BLOCK_ITEMS = 128;
 
@@ -35,12 +35,12 @@ final class Bitshuffle {
         long all = isPacked ? in.getLong() : shuffled.length;
         int blockBytes = isPacked ? in.getInt() : blockItems(values, itemBytes) * itemBytes;
         ChunkFilters.requireLength(all, blockBytes, most);
-        if (itemBytes <= 0 || all % itemBytes != 0 || blockBytes % (TOGETHER * itemBytes) != 0) {
+        if (itemBytes <= 0 || all % itemBytes != 0 || blockBytes % (Shuffle.TOGETHER * itemBytes) != 0) {
             throw new HdfException("bits cannot be shuffled so: itemBytes=" + itemBytes + " blockBytes=" + blockBytes
                     + " bytes=" + all);
         }
         byte[] bytes = new byte[(int) all];
-        int unshuffled = bytes.length / (TOGETHER * itemBytes) * TOGETHER * itemBytes;
+        int unshuffled = bytes.length / (Shuffle.TOGETHER * itemBytes) * Shuffle.TOGETHER * itemBytes;
         byte[] block = new byte[Math.min(blockBytes, unshuffled)];
         for (int at = 0; at < unshuffled; ) {
             int length = Math.min(blockBytes, unshuffled - at);
@@ -49,7 +49,7 @@ final class Bitshuffle {
             } else {
                 in.get(block, 0, length);
             }
-            unshuffle(block, length / itemBytes, itemBytes, bytes, at);
+            Shuffle.bits(block, length / itemBytes, itemBytes, bytes, at);
             at += length;
         }
         in.get(bytes, unshuffled, bytes.length - unshuffled);
@@ -58,37 +58,7 @@ final class Bitshuffle {
 
     private static int blockItems(int[] values, int itemBytes) {
         int items = value(values, BLOCK_ITEMS);
-        int usual = itemBytes <= 0 ? 0 : DEFAULT_BLOCK_BYTES / itemBytes / TOGETHER * TOGETHER;
+        int usual = itemBytes <= 0 ? 0 : DEFAULT_BLOCK_BYTES / itemBytes / Shuffle.TOGETHER * Shuffle.TOGETHER;
         return items > 0 ? items : Math.max(usual, LEAST_BLOCK_ITEMS);
-    }
-
-    /** Turns eight bits of eight elements at a time. */
-    private static void unshuffle(byte[] block, int items, int itemBytes, byte[] target, int at) {
-        int planeBytes = items / TOGETHER;
-        for (int part = 0; part < itemBytes; part++) {
-            for (int group = 0; group < planeBytes; group++) {
-                long planes = 0;
-                for (int bit = 0; bit < Byte.SIZE; bit++) {
-                    long plane = block[(part * Byte.SIZE + bit) * planeBytes + group] & 0xff;
-                    planes |= plane << (bit * Byte.SIZE);
-                }
-                long turned = turn(planes);
-                int to = at + group * TOGETHER * itemBytes + part;
-                for (int item = 0; item < TOGETHER; item++) {
-                    target[to + item * itemBytes] = (byte) (turned >>> (item * Byte.SIZE));
-                }
-            }
-        }
-    }
-
-    /** Transposes a matrix of 8 by 8 bits. */
-    private static long turn(long matrix) {
-        long x = matrix;
-        long t = (x ^ (x >>> 7)) & 0x00AA00AA00AA00AAL;
-        x = x ^ t ^ (t << 7);
-        t = (x ^ (x >>> 14)) & 0x0000CCCC0000CCCCL;
-        x = x ^ t ^ (t << 14);
-        t = (x ^ (x >>> 28)) & 0x00000000F0F0F0F0L;
-        return x ^ t ^ (t << 28);
     }
 }

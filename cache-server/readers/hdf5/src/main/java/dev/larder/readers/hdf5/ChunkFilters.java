@@ -1,5 +1,6 @@
 package dev.larder.readers.hdf5;
 
+import dev.larder.reader.chunks.Shuffle;
 import io.jhdf.exceptions.HdfException;
 import io.jhdf.object.message.FilterPipelineMessage;
 import io.jhdf.object.message.FilterPipelineMessage.FilterInfo;
@@ -175,14 +176,7 @@ final class ChunkFilters {
             return shuffled;
         }
         byte[] bytes = new byte[shuffled.length];
-        int from = 0;
-        for (int part = 0; part < itemBytes; part++) {
-            for (int to = part; to < items * itemBytes; to += itemBytes) {
-                bytes[to] = shuffled[from];
-                from++;
-            }
-        }
-        System.arraycopy(shuffled, from, bytes, from, shuffled.length - from);
+        Shuffle.bytes(shuffled, shuffled.length, itemBytes, bytes, 0);
         return bytes;
     }
 

@@ -1,5 +1,6 @@
 package dev.larder.readers.hdf5;
 
+import dev.larder.reader.chunks.ChunkGrid;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.dataset.chunked.Chunk;
@@ -8,16 +9,15 @@ import io.jhdf.dataset.chunked.ChunkedDatasetBase;
 import io.jhdf.exceptions.HdfException;
 import io.jhdf.object.message.FilterPipelineMessage;
 import io.jhdf.storage.HdfBackingStorage;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,16 +29,13 @@ final class Chunks {
     private static final int NO_FILTERS_AT_EDGES = 1;
 
     private final HdfBackingStorage file;
-    private final byte @Nullable [] fill;
-    private final long[] dimensions;
-    private final int[] chunk;
-    private final int itemBytes;
+    private final ChunkGrid grid;
+    private final int chunkRows;
     private final int chunkBytes;
     private final Map<?, ?> lookup;
     private final ChunkFilters filters;
     private final ChunkFilters noFilters;
     private final boolean areEdgesFiltered;
-    private final boolean hasWholeRows;
 
     /** The first rows of written chunks by the rows behind their last ones; made when it is first needed. */
     private @Nullable NavigableMap<Long, Long> startsByEnd;
@@ -50,10 +47,10 @@ final class Chunks {
             int chunkBytes,
             byte @Nullable [] fill) {
         this.file = file;
-        this.fill = fill;
-        this.dimensions = dataset.getDimensionsAsLong();
-        this.chunk = ((ChunkedDataset) dataset).getChunkDimensions();
-        this.itemBytes = dataset.getDataType().getSize();
+        int[] chunk = ((ChunkedDataset) dataset).getChunkDimensions();
+        this.grid = new ChunkGrid(
+                dataset.getDimensionsAsLong(), chunk, dataset.getDataType().getSize(), fill);
+        this.chunkRows = chunk[0];
         this.chunkBytes = chunkBytes;
         this.lookup = lookup(dataset);
         this.noFilters = new ChunkFilters(List.of(), chunkBytes);
@@ -65,7 +62,6 @@ final class Chunks {
                         chunkBytes)
                 : noFilters;
         this.areEdgesFiltered = header.stream().noneMatch(Chunks::leavesOutEdges);
-        this.hasWholeRows = IntStream.range(1, chunk.length).allMatch(axis -> chunk[axis] == dimensions[axis]);
     }
 
     private static boolean leavesOutEdges(RawMessages.Raw message) {
@@ -94,7 +90,7 @@ final class Chunks {
             for (Object one : lookup.values()) {
                 if (one instanceof Chunk found && isWritten(found)) {
                     long start = found.getChunkOffset()[0];
-                    startsByEnd.put(start + chunk[0], start);
+                    startsByEnd.put(start + chunkRows, start);
                 }
             }
         }
@@ -107,103 +103,23 @@ final class Chunks {
     }
 
     /** Fills a buffer with rows. */
-    void read(long firstRow, long rows, ByteBuffer target) {
-        long[] origin = new long[dimensions.length];
-        origin[0] = firstRow / chunk[0] * chunk[0];
-        while (origin[0] < firstRow + rows) {
-            read(origin, firstRow, rows, target);
-            if (!next(origin)) {
-                return;
-            }
-        }
+    void read(long firstRow, long rows, ByteBuffer target) throws IOException {
+        grid.visit(firstRow, rows, origin -> read(origin, firstRow, rows, target));
     }
 
     private void read(long[] origin, long firstRow, long rows, ByteBuffer target) {
         if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || !isWritten(found)) {
-            copy(origin, null, firstRow, rows, target);
+            grid.copy(origin, null, firstRow, rows, target);
             return;
         }
         ByteBuffer stored = file.readBufferFromAddress(found.getAddress(), found.getSize());
         BitSet skipped = found.getFilterMask();
-        ChunkFilters its = areEdgesFiltered || !isAtEdge(origin) ? filters : noFilters;
-        boolean isRun = hasWholeRows && origin[0] >= firstRow && origin[0] + chunk[0] <= firstRow + rows;
-        if (isRun && its.isDeflated(skipped)) {
-            int start = Math.toIntExact((origin[0] - firstRow) * (chunkBytes / chunk[0]));
+        ChunkFilters its = areEdgesFiltered || !grid.isAtEdge(origin) ? filters : noFilters;
+        if (grid.isRun(origin, firstRow, rows) && its.isDeflated(skipped)) {
+            int start = Math.toIntExact((origin[0] - firstRow) * (chunkBytes / chunkRows));
             its.inflate(stored, target.slice(start, chunkBytes));
         } else {
-            copy(origin, its.undo(stored, skipped), firstRow, rows, target);
-        }
-    }
-
-    private boolean isAtEdge(long[] origin) {
-        for (int axis = 0; axis < dimensions.length; axis++) {
-            if (origin[axis] + chunk[axis] > dimensions[axis]) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean next(long[] origin) {
-        for (int axis = dimensions.length - 1; axis >= 0; axis--) {
-            origin[axis] += chunk[axis];
-            if (axis == 0 || origin[axis] < dimensions[axis]) {
-                return origin[axis] >= 0;
-            }
-            origin[axis] = 0;
-        }
-        return false;
-    }
-
-    /** Copies the part of a chunk that is in a block of rows, one run of the last dimension after the other. */
-    private void copy(long[] origin, byte @Nullable [] bytes, long firstRow, long rows, ByteBuffer target) {
-        int last = dimensions.length - 1;
-        int[] at = new int[dimensions.length];
-        int from = last == 0 ? Math.toIntExact(Math.max(0, firstRow - origin[0])) : 0;
-        long most = last == 0 ? firstRow + rows - origin[0] : dimensions[last] - origin[last];
-        int length = (int) Math.min(chunk[last], most) - from;
-        ByteBuffer out = target.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        while (length > 0) {
-            long index = 0;
-            long source = 0;
-            boolean isWithin = true;
-            for (int axis = 0; axis <= last; axis++) {
-                int place = axis == last ? from : at[axis];
-                long start = axis == 0 ? firstRow : 0;
-                long count = axis == 0 ? rows : dimensions[axis];
-                long row = origin[axis] + place - start;
-                isWithin &= row >= 0 && row < count;
-                index = index * count + row;
-                source = source * chunk[axis] + place;
-            }
-            if (isWithin) {
-                put(out, index, bytes, source, length);
-            }
-            if (!advance(at, last)) {
-                return;
-            }
-        }
-    }
-
-    private boolean advance(int[] at, int last) {
-        for (int axis = last - 1; axis >= 0; axis--) {
-            at[axis]++;
-            if (at[axis] < chunk[axis]) {
-                return true;
-            }
-            at[axis] = 0;
-        }
-        return false;
-    }
-
-    private void put(ByteBuffer out, long index, byte @Nullable [] bytes, long source, int length) {
-        out.position(Math.toIntExact(index * itemBytes));
-        if (bytes != null) {
-            out.put(bytes, Math.toIntExact(source * itemBytes), length * itemBytes);
-        } else if (fill != null) {
-            for (int i = 0; i < length; i++) {
-                out.put(fill);
-            }
+            grid.copy(origin, its.undo(stored, skipped), firstRow, rows, target);
         }
     }
 }

@@ -1,11 +1,15 @@
 package dev.larder.readers.hdf5;
 
 import dev.larder.reader.BadSource;
+import dev.larder.reader.Output;
+import dev.larder.reader.chunks.ChunkGrid;
+import dev.larder.reader.chunks.RowBlocks;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.exceptions.HdfException;
 import io.jhdf.storage.HdfBackingStorage;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -14,9 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The bytes of a dataset's rows as they are in memory, however the file stores them. */
 final class DatasetRows {
-    /** A chunk is there packed, unpacked, and once more for each thread. */
-    private static final int HEAP_PARTS = 8;
-
     private final HdfBackingStorage file;
     private final DatasetBase dataset;
     private final @Nullable Chunks chunks;
@@ -35,14 +36,14 @@ final class DatasetRows {
         byte[] fill = FillValues.of(header, dataset.getDataType().getSize());
         Chunks chunks = null;
         if (dataset instanceof ChunkedDataset chunked) {
-            long chunkBytes = requireChunks(dataset, chunked, number, name);
-            chunks = dataset.getSize() > 0 ? new Chunks(file, dataset, header, (int) chunkBytes, fill) : null;
+            int chunkBytes = requireChunks(dataset, chunked, number, name);
+            chunks = dataset.getSize() > 0 ? new Chunks(file, dataset, header, chunkBytes, fill) : null;
         }
         return new DatasetRows(file, dataset, chunks, fill);
     }
 
     /** Refuses chunks without elements, with other dimensions than their dataset, or too large for the heap; returns their length. */
-    private static long requireChunks(DatasetBase dataset, ChunkedDataset chunked, int number, String name)
+    private static int requireChunks(DatasetBase dataset, ChunkedDataset chunked, int number, String name)
             throws BadSource {
         long[] shape = dataset.getDimensionsAsLong();
         int[] chunk = chunked.getChunkDimensions();
@@ -53,20 +54,8 @@ final class DatasetRows {
                     name,
                     "its chunks have the shape " + Arrays.toString(chunk) + ", and it has " + Arrays.toString(shape));
         }
-        long bytes = Math.max(1, dataset.getDataType().getSize());
-        for (int dimension : chunk) {
-            bytes = bytes > Long.MAX_VALUE / dimension ? Long.MAX_VALUE : bytes * dimension;
-        }
-        long most = Math.min(Integer.MAX_VALUE / 2, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
-        if (bytes > most) {
-            throw new BadSource(
-                    number,
-                    BadSource.NOWHERE,
-                    name,
-                    "its chunks have " + bytes + " bytes each, more than " + most + " that the reader's heap allows",
-                    "restart the daemon with a larger LARDER_READER_HEAP, or store it in smaller chunks");
-        }
-        return bytes;
+        long[] lengths = IntStream.of(chunk).asLongStream().toArray();
+        return ChunkGrid.requireFit(lengths, dataset.getDataType().getSize(), number, name);
     }
 
     /** Returns the first row from {@code row} on that the file may contain, or {@code end} if those before it were never written. */
@@ -77,8 +66,22 @@ final class DatasetRows {
         return dataset instanceof ContiguousDataset && dataset.isEmpty() ? end : row;
     }
 
+    /** Cuts the dataset into blocks of rows. */
+    static List<RowBlocks.Block> blocks(DatasetBase dataset, int number, String name) throws BadSource {
+        long[] shape = dataset.getDimensionsAsLong();
+        int chunkRows = dataset instanceof ChunkedDataset chunked ? chunked.getChunkDimensions()[0] : 1;
+        long[] atLeastOne = shape.length == 0 ? new long[] {1} : shape;
+        return RowBlocks.of(atLeastOne, dataset.getDataType().getSize(), chunkRows, number, name);
+    }
+
+    /** Writes a block to its place in the array. */
+    void write(RowBlocks.Block block, Output output, int offer) throws IOException {
+        ByteBuffer target = output.at(offer, block.position(), block.byteSize());
+        read(block.firstRow(), block.rows(), block.position(), target);
+    }
+
     /** Fills a buffer with rows; {@code position} is that of the first row in the bytes of the dataset. */
-    void read(long firstRow, long rows, long position, ByteBuffer target) {
+    void read(long firstRow, long rows, long position, ByteBuffer target) throws IOException {
         if (chunks != null) {
             chunks.read(firstRow, rows, target);
         } else if (dataset instanceof ContiguousDataset && dataset.isEmpty()) { // never written

@@ -9,6 +9,7 @@ import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.RefusedColumns;
 import dev.larder.reader.WorkerThreads;
+import dev.larder.reader.chunks.RowBlocks;
 import io.jhdf.HdfFile;
 import io.jhdf.ObjectHeader;
 import io.jhdf.api.dataset.ContiguousDataset;
@@ -245,8 +246,14 @@ final class Hdf5Source implements OpenedSource {
             return;
         }
         DatasetRows rows = DatasetRows.of(storage, dataset, array.file, array.name);
-        for (RowBlocks.Block block : RowBlocks.of(dataset, array.file, array.name)) {
-            parts.add(() -> RowBlocks.write(rows, block, output, array.firstOffer));
+        for (RowBlocks.Block block : DatasetRows.blocks(dataset, array.file, array.name)) {
+            parts.add(() -> {
+                try {
+                    rows.write(block, output, array.firstOffer);
+                } catch (RuntimeException | StackOverflowError e) {
+                    throw Unreadable.of(array.file, array.name, e);
+                }
+            });
         }
     }
 

@@ -102,7 +102,8 @@ final class VariableRows {
         }
     }
 
-    private static ByteBuffer references(DatasetRows stored, long first, int count, int referenceBytes) {
+    private static ByteBuffer references(DatasetRows stored, long first, int count, int referenceBytes)
+            throws IOException {
         ByteBuffer references = ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
         stored.read(first, count, Math.multiplyExact(first, referenceBytes), references);
         return references.clear();

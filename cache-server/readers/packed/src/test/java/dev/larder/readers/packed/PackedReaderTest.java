@@ -123,6 +123,9 @@ class PackedReaderTest {
         Random random = new Random(20_261_123);
         int refused = 0;
         for (int round = 0; round < Integer.getInteger("larder.rounds", 20); round++) {
+            if (round > 0 && round % 10_000 == 0) {
+                System.err.println("damaged files of " + codec + ": rounds=" + round + " refused=" + refused);
+            }
             byte[] damaged = Arrays.copyOf(whole, round % 4 == 0 ? random.nextInt(whole.length) : whole.length);
             for (int i = random.nextInt(4); i > 0 && damaged.length > 0; i--) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();

@@ -239,8 +239,13 @@ final class ColumnPiece {
             return false;
         }
         hasNulls[0] = nulls > 0;
-        isFull = rows[0] > 0 && FullLists.areOf(schema, column.kind());
+        isFull = rows[0] > 0 && nulls == 0 && (FullLists.areOf(schema, column.kind()) || areFewNumbers());
         return true;
+    }
+
+    /** Returns whether its rows are numbers, and so few that the library takes longer to start than to decode. */
+    private boolean areFewNumbers() {
+        return rows[0] < LEAST_BATCH_ROWS && FullLists.areNone(schema, column.kind());
     }
 
     /** Returns whether this many values fill all rows of an array. Outside of lists, each value is a row. */

@@ -12,8 +12,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the lists of numbers of one row group if none is null or empty, and none has nulls. Then the values of a page are in the order of the
- * array. The library builds lists value by value, and takes several times as long.
+ * Reads the numbers of one row group, or its lists of numbers, if none is null or empty, and no list has nulls. Then the values of a page are in the
+ * order of the array. The library builds lists value by value, and has threads for each column: it takes several times as long for lists, and for few
+ * rows.
  */
 final class FullLists {
     private final OpenedFile opened;
@@ -32,11 +33,24 @@ final class FullLists {
 
     /** Returns whether each row of a column is a list of numbers. */
     static boolean areOf(ColumnSchema schema, ColumnKind kind) {
-        boolean isOfNumbers = switch (schema.type()) {
+        return isOfNumbers(schema)
+                && schema.maxRepetitionLevel() == 1
+                && kind.lists().size() == 1;
+    }
+
+    /** Returns whether each row of a column is a number. */
+    static boolean areNone(ColumnSchema schema, ColumnKind kind) {
+        return isOfNumbers(schema)
+                && schema.maxRepetitionLevel() == 0
+                && kind.form() == ColumnKind.Form.NUMBERS
+                && kind.rowBytes() == kind.itemBytes();
+    }
+
+    private static boolean isOfNumbers(ColumnSchema schema) {
+        return switch (schema.type()) {
             case INT32, INT64, FLOAT, DOUBLE -> true;
             default -> false;
         };
-        return isOfNumbers && schema.maxRepetitionLevel() == 1 && kind.lists().size() == 1;
     }
 
     private interface Taker {
@@ -98,16 +112,26 @@ final class FullLists {
                 isRagged ? new ByteSequence(output, first + 2, row * Long.BYTES) : null,
                 element);
         long[] written = {element};
+        boolean areLists = schema.maxRepetitionLevel() > 0;
         forEach(page -> {
             if (!isFull(page)) {
-                throw new IllegalStateException("its metadata has no null or empty list, and its values have one");
+                throw new IllegalStateException(
+                        areLists
+                                ? "its metadata has no null or empty list, and its values have one"
+                                : "its metadata has no null rows, and its values have some");
             }
             int bytes = Math.multiplyExact(page.size(), kind.itemBytes());
             page.put(output.at(first, written[0] * kind.itemBytes(), bytes));
-            ends.take(page, written[0]);
+            if (areLists) {
+                ends.take(page, written[0]);
+            }
             written[0] += page.size();
         });
-        ends.finish(written[0], rows);
+        if (areLists) {
+            ends.finish(written[0], rows);
+        } else if (written[0] - element != rows) {
+            throw new IllegalStateException("it has " + (written[0] - element) + " rows, and its metadata " + rows);
+        }
         if (written[0] - element != chunk.metaData().numValues()) {
             throw new IllegalStateException("values=" + (written[0] - element));
         }

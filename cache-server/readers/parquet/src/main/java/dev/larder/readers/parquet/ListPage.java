@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** A page of lists of numbers: its levels, and its values in the order of an array. Valid until the thread reads the next page. */
+/** A page of numbers or of lists of them: its levels, and its values in the order of an array. Valid until the thread reads the next page. */
 interface ListPage {
     /** Returns the number of values. */
     int size();
@@ -40,7 +40,11 @@ interface ListPage {
             visit(page.definitionLevels(), taker);
         }
 
-        private void visit(int[] levels, LevelRuns.Taker taker) {
+        private void visit(int @Nullable [] levels, LevelRuns.Taker taker) {
+            if (levels == null) { // there is only one
+                taker.take(0, page.size(), 0);
+                return;
+            }
             for (int i = 0; i < page.size(); i++) {
                 taker.take(i, 1, levels[i]);
             }
@@ -75,8 +79,8 @@ interface ListPage {
             int end = page.unpackedBytes();
             ByteBuffer data =
                     ByteBuffer.wrap(decompressor.decompress(page.packed(), end)).order(ByteOrder.LITTLE_ENDIAN);
-            int definitions = sectionEnd(data, 0, end);
-            int values = sectionEnd(data, definitions, end);
+            int definitions = schema.maxRepetitionLevel() == 0 ? 0 : sectionEnd(data, 0, end);
+            int values = schema.maxDefinitionLevel() == 0 ? definitions : sectionEnd(data, definitions, end);
             return new Plain(data.limit(end), definitions, values, itemBytes, page.values(), schema);
         }
 
@@ -100,6 +104,10 @@ interface ListPage {
         }
 
         private void visit(int from, int to, int most, LevelRuns.Taker taker) {
+            if (most == 0) {
+                taker.take(0, size, 0);
+                return;
+            }
             int bits = Integer.SIZE - Integer.numberOfLeadingZeros(most);
             LevelRuns.forEach(data, from + Integer.BYTES, to, bits, size, taker);
         }

@@ -52,7 +52,7 @@ public final class Collator extends FieldReader {
     }
 
     @Override
-    long sampleByteSize() {
+    public long sampleByteSize() {
         return 0;
     }
 

@@ -75,7 +75,7 @@ public final class DeviceReader extends FieldReader {
     }
 
     @Override
-    long sampleByteSize() {
+    public long sampleByteSize() {
         return staged ? super.sampleByteSize() : (long) kernel.controlInts() * Integer.BYTES;
     }
 

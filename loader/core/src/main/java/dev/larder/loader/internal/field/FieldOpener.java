@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the readers of fields and checks that each has a row for every sample. */
@@ -20,6 +21,7 @@ final class FieldOpener {
     private final long seed;
     private final Duration timeout;
     private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
+    private final List<SourceRows> opened = new ArrayList<>();
 
     /** The name of the first field, and its number of samples in each concatenated dataset. */
     private @Nullable String firstName;
@@ -53,6 +55,11 @@ final class FieldOpener {
         return firsts;
     }
 
+    /** Closes the files of the fields that were opened. */
+    void close() {
+        opened.stream().map(SourceRows::disk).filter(Objects::nonNull).forEach(DiskRows::close);
+    }
+
     FieldReader open(FieldSpec field) {
         requireSomethingToPad(field);
         List<Dataset> datasets = data.of(field);
@@ -60,7 +67,9 @@ final class FieldOpener {
         List<SourceRows> sources = new ArrayList<>();
         for (Dataset dataset : datasets) {
             lookups.add(lookup(dataset, field));
-            sources.add(SourceRows.of(dataset, field));
+            SourceRows source = SourceRows.of(dataset, field);
+            opened.add(source);
+            sources.add(source);
         }
         requireSamples(field, datasets, lookups, sources);
         List<SampleRows> rows = new ArrayList<>();

@@ -90,7 +90,7 @@ public abstract class FieldReader {
     }
 
     /** Returns the approximate number of bytes read for one sample. */
-    long sampleByteSize() {
+    public long sampleByteSize() {
         return parts[0].meanByteSize();
     }
 

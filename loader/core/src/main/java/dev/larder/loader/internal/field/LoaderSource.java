@@ -58,16 +58,21 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         requireGroupsDrawAlike(wanted);
         data.requireSameKeys();
         FieldOpener opener = new FieldOpener(data, wanted, seed, timeout, devices);
-        List<FieldReader> readers = new ArrayList<>();
-        for (FieldSpec field : wanted) {
-            readers.add(opener.open(field));
+        try {
+            List<FieldReader> readers = new ArrayList<>();
+            for (FieldSpec field : wanted) {
+                readers.add(opener.open(field));
+            }
+            if (collation != null) {
+                readers.add(opener.open(collation, seed));
+            }
+            LoaderSource source = new LoaderSource(data, wanted, List.copyOf(readers), opener.firstSamples());
+            source.requireDifferentNames();
+            return source;
+        } catch (RuntimeException | Error e) {
+            opener.close();
+            throw e;
         }
-        if (collation != null) {
-            readers.add(opener.open(collation, seed));
-        }
-        LoaderSource source = new LoaderSource(data, wanted, List.copyOf(readers), opener.firstSamples());
-        source.requireDifferentNames();
-        return source;
     }
 
     /** Returns the named fields, or one for every array if none is named. */

@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.layout.WorkPart;
+import dev.larder.internal.process.FlightRecording;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.Collator;
@@ -164,12 +165,19 @@ public final class Gather {
     private int fill(RingSlot slot, int first, int count, Workspace workspace) {
         int bad = 0;
         for (FieldReader field : fields) {
+            WorkPart part = part(field);
+            workspace.stopwatch().begin(part);
+            FieldEvent event = FlightRecording.isOn() ? FieldEvent.of(part) : null;
             long waited = field.diskWaitNanos();
-            workspace.stopwatch().begin(part(field));
             bad += field.runsUserCode()
                     ? fillOneByOne(slot, field, first, count, workspace)
                     : fillTogether(slot, field, first, count, workspace);
-            workspace.stopwatch().waitedForDisk(field.diskWaitNanos() - waited);
+            waited = field.diskWaitNanos() - waited;
+            workspace.stopwatch().waitedForDisk(waited);
+            if (event != null) {
+                event.diskWait = waited;
+                event.ended(slot, source.data().name(), field.column(), count, field.sampleByteSize());
+            }
         }
         return bad;
     }
@@ -305,12 +313,16 @@ public final class Gather {
         }
         workspace.stopwatch().begin(WorkPart.USER_CODE);
         slot.requireNotEnded();
+        FieldEvent event = FlightRecording.isOn() ? FieldEvent.of(WorkPart.USER_CODE) : null;
         try {
             collator.collate(slot, workspace.scratch(collator.field()));
         } catch (Throwable e) {
             throw failure(slot, PipelineStage.COLLATE, e, "cannot collate a batch")
                     .with("samples", slot.size)
                     .exception();
+        }
+        if (event != null) {
+            event.ended(slot, source.data().name(), "", slot.size, source.sampleByteSize());
         }
     }
 

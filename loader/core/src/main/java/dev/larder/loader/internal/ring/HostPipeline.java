@@ -66,7 +66,7 @@ public final class HostPipeline implements Pipeline {
                 settings.inOrder(),
                 consumption.keeps(),
                 consumption.firstSlot());
-        this.counters = LoaderCounters.open(source.data(), settings, slots.size());
+        this.counters = LoaderCounters.open(source, settings, slots.size());
         try {
             this.ring = new Ring(source, gather, slots, work, consumption.timeout(), counters);
             this.threads = GatherThreads.start(source, gather, ring, counters, settings.threads());

@@ -10,6 +10,7 @@ import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.process.TaskStat;
 import dev.larder.loader.internal.device.SlotProvider;
+import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.SourceData;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,6 +37,7 @@ public final class LoaderCounters implements AutoCloseable {
     private static final int NONE = -1;
 
     private final List<Stopwatch> stopwatches = new ArrayList<>();
+    private final String dataset;
     private int rows;
     private AtomicBuffer words;
     private @Nullable MappedMemory memory;
@@ -43,20 +45,22 @@ public final class LoaderCounters implements AutoCloseable {
     private int lock = NONE;
     private long @Nullable [] last;
 
-    private LoaderCounters(int rows) {
+    private LoaderCounters(String dataset, int rows) {
+        this.dataset = dataset;
         this.words = new UnsafeBuffer(new byte[LoaderDescriptor.fileLength(rows)]);
     }
 
     /** Creates the counters of a loader. */
-    static LoaderCounters open(SourceData data, PipelineSettings settings, int slots) {
+    static LoaderCounters open(LoaderSource source, PipelineSettings settings, int slots) {
+        SourceData data = source.data();
         int rows = settings.threads() + OTHER_ROWS;
-        LoaderCounters counters = new LoaderCounters(rows);
+        LoaderCounters counters = new LoaderCounters(data.name(), rows);
         SlotProvider shared = settings.slots();
         String feed = shared == null ? "" : shared.name();
         try {
             Path version = data.datasets().get(0).stored().folder();
             counters.create(new StoreLayout(StoreLayout.storeOf(version)).loaders(), rows);
-            LoaderDescriptor.write(counters.words, facts(data.name(), feed, settings, slots), rows);
+            LoaderDescriptor.write(counters.words, facts(source, feed, settings, slots), rows);
         } catch (IOException | RuntimeException none) {
             counters.release();
             counters.words = new UnsafeBuffer(new byte[LoaderDescriptor.fileLength(rows)]);
@@ -64,7 +68,8 @@ public final class LoaderCounters implements AutoCloseable {
         return counters;
     }
 
-    private static LoaderDescriptor.Facts facts(String dataset, String feed, PipelineSettings settings, int slots) {
+    private static LoaderDescriptor.Facts facts(
+            LoaderSource source, String feed, PipelineSettings settings, int slots) {
         return new LoaderDescriptor.Facts(
                 ProcessHandle.current().pid(),
                 TaskStat.ofThisProcess().map(TaskStat::startTicks).orElse(0L),
@@ -74,7 +79,8 @@ public final class LoaderCounters implements AutoCloseable {
                 slots,
                 settings.batchSize(),
                 Runtime.getRuntime().availableProcessors(),
-                dataset,
+                source.sampleByteSize(),
+                source.data().name(),
                 feed);
     }
 
@@ -106,7 +112,7 @@ public final class LoaderCounters implements AutoCloseable {
 
     /** Returns a stopwatch for another thread, in its own row. */
     synchronized Stopwatch newStopwatch(int role) {
-        Stopwatch stopwatch = new Stopwatch(words, rows++, role);
+        Stopwatch stopwatch = new Stopwatch(words, rows++, role, dataset);
         stopwatches.add(stopwatch);
         return stopwatch;
     }
@@ -117,7 +123,7 @@ public final class LoaderCounters implements AutoCloseable {
      */
     public synchronized Stopwatch consumerOfDevices(Stopwatch host) {
         host.uploads();
-        return new Stopwatch(words, rows++, LoaderDescriptor.ROLE_CONSUMER);
+        return new Stopwatch(words, rows++, LoaderDescriptor.ROLE_CONSUMER, dataset);
     }
 
     /** Returns the total time of a part over all threads on the host, also after the end. */

@@ -1,6 +1,7 @@
 package dev.larder.loader.internal.ring;
 
 import dev.larder.internal.posix.MemoryGroup;
+import dev.larder.internal.process.FlightRecording;
 import dev.larder.loader.internal.field.DiskRows;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -43,6 +44,7 @@ final class ReadAhead implements Runnable {
     private static final Path MACHINE = Path.of("/");
 
     private final Ring ring;
+    private final String dataset;
     private final FieldReader[] fields;
     private final List<DiskRows> disks;
     private final Thread thread;
@@ -70,6 +72,7 @@ final class ReadAhead implements Runnable {
 
     private ReadAhead(LoaderSource source, Ring ring) {
         this.ring = ring;
+        this.dataset = source.data().name();
         this.fields = source.fields().stream()
                 .filter(field -> !field.disks().isEmpty())
                 .toArray(FieldReader[]::new);
@@ -207,10 +210,16 @@ final class ReadAhead implements Runnable {
     }
 
     private void request(int count) {
+        ReadAheadEvent event = FlightRecording.isOn() ? ReadAheadEvent.of(dataset, window) : null;
+        long sampleBytes = 0;
         for (FieldReader field : fields) {
             if (field.reads()) {
                 field.readAhead(lookout, next, next + count);
+                sampleBytes += field.pageBytes();
             }
+        }
+        if (event != null) {
+            event.ended(lookout.epoch, lookout.number, count, count * sampleBytes);
         }
         next += count;
         requested += count;

@@ -2,6 +2,7 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.internal.layout.LoaderDescriptor;
 import dev.larder.internal.layout.WorkPart;
+import dev.larder.internal.process.FlightRecording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,11 +18,16 @@ public final class Stopwatch {
 
     private final AtomicBuffer file;
     private final int row;
+    private final String dataset;
+    private int role;
 
-    // what this thread has written to the file
+    /** The totals that this thread has written to the file; negative for the present part. */
     private final long[] nanos = new long[WorkPart.COUNT];
+
     private @Nullable WorkPart present;
-    private long since;
+
+    /** The event of the present wait; null while nothing records. */
+    private @Nullable BatchWaitEvent wait;
 
     /** True until the consumer takes the first batch of its epoch; always false if the epoch was filled during the one before. */
     private boolean isStarting;
@@ -30,10 +36,16 @@ public final class Stopwatch {
     private long samples;
     private long bytes;
 
-    Stopwatch(AtomicBuffer file, int row, int role) {
+    Stopwatch(AtomicBuffer file, int row, int role, String dataset) {
         this.file = file;
         this.row = LoaderDescriptor.rowOffset(row);
-        file.putIntOrdered(this.row + LoaderDescriptor.ROLE_OFFSET, role);
+        this.dataset = dataset;
+        become(role);
+    }
+
+    private void become(int next) {
+        role = next;
+        file.putIntOrdered(row + LoaderDescriptor.ROLE_OFFSET, next);
     }
 
     /** Records the thread of this row, so that other processes can see its use of processors. */
@@ -48,21 +60,21 @@ public final class Stopwatch {
 
     /** Changes the row of a consumer to that of the thread that uploads. */
     void uploads() {
-        file.putIntOrdered(row + LoaderDescriptor.ROLE_OFFSET, LoaderDescriptor.ROLE_UPLOADER);
+        become(LoaderDescriptor.ROLE_UPLOADER);
     }
 
     /** Ends the present part, if any, and begins another. */
     public void begin(WorkPart next) {
         long now = System.nanoTime();
         end(now);
-        begin(next, now);
+        present = next;
+        add(next, -now);
     }
 
-    private void begin(WorkPart next, long now) {
-        present = next;
-        since = now;
-        file.putLongOrdered(row + LoaderDescriptor.SINCE_OFFSET, now);
-        file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, next.index() + 1);
+    private void add(WorkPart part, long time) {
+        int index = part.index();
+        nanos[index] += time;
+        LoaderDescriptor.writeTotal(file, row, part, nanos[index]);
     }
 
     /** Begins the start of an epoch, which ends when a batch is taken. */
@@ -74,16 +86,17 @@ public final class Stopwatch {
     /** Begins a wait for a batch. */
     public void beginWait() {
         begin(isStarting ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
+        if (role == LoaderDescriptor.ROLE_CONSUMER && FlightRecording.isOn()) {
+            wait = BatchWaitEvent.of(dataset, batches, isStarting);
+        }
     }
 
     /** Moves some of the present part's time to the reads of a disk. */
     void waitedForDisk(long waitNanos) {
         WorkPart whole = present;
         if (whole != null && waitNanos > 0) {
-            long end = since + waitNanos;
-            present = WorkPart.READING;
-            end(end);
-            begin(whole, end);
+            add(whole, -waitNanos);
+            add(WorkPart.READING, waitNanos);
         }
     }
 
@@ -98,19 +111,21 @@ public final class Stopwatch {
         WorkPart ended = present;
         if (ended != null) {
             present = null;
-            file.putIntOrdered(row + LoaderDescriptor.PART_OFFSET, 0);
-            int part = ended.index();
-            nanos[part] += now - since;
-            file.putLongOrdered(row + LoaderDescriptor.TIMES_OFFSET + part * Long.BYTES, nanos[part]);
+            add(ended, now);
+        }
+        BatchWaitEvent event = wait;
+        if (event != null) {
+            wait = null;
+            event.commit();
         }
     }
 
     /** Counts a batch that the consumer has taken. */
     public void taken(long itsSamples, long itsBytes) {
         isStarting = false;
+        samples += itsSamples;
+        bytes += itsBytes;
         file.putLongOrdered(row + LoaderDescriptor.BATCHES_OFFSET, ++batches);
-        file.putLongOrdered(row + LoaderDescriptor.SAMPLES_OFFSET, samples += itsSamples);
-        file.putLongOrdered(row + LoaderDescriptor.BYTES_OFFSET, bytes += itsBytes);
     }
 
     /** Returns the batches that were taken. Guarded, as the next two, by the caller of {@link #taken}. */
@@ -126,8 +141,9 @@ public final class Stopwatch {
         return bytes;
     }
 
-    /** Returns the total time of a part, without the present one. */
+    /** Returns the total time of a part, also of the present one. */
     public long nanos(WorkPart part) {
-        return file.getLongVolatile(row + LoaderDescriptor.TIMES_OFFSET + part.index() * Long.BYTES);
+        long word = file.getLongVolatile(LoaderDescriptor.totalOffset(row, part));
+        return LoaderDescriptor.totalNanos(word, System.nanoTime());
     }
 }

@@ -1,0 +1,127 @@
+package dev.larder.readers.zarr;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
+import dev.larder.reader.BadSource;
+import dev.larder.reader.chunks.Shuffle;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.InflaterInputStream;
+import net.jpountz.lz4.LZ4Exception;
+import net.jpountz.lz4.LZ4Factory;
+import net.jpountz.lz4.LZ4SafeDecompressor;
+import org.jspecify.annotations.Nullable;
+
+/** The codecs of bytes, by the names that numcodecs and version 3 of Zarr give them. */
+final class Unpackers {
+    static final String KNOWN = "blosc, crc32c, gzip, lz4, shuffle, zlib, zstd";
+
+    private static final LZ4SafeDecompressor LZ4_BLOCKS =
+            LZ4Factory.fastestJavaInstance().safeDecompressor();
+
+    private Unpackers() {}
+
+    /** Returns what undoes a codec; null if it is unknown. */
+    static @Nullable Unpacker of(String name, Fields configuration) throws BadSource {
+        return switch (name) {
+            case "blosc" -> Blosc::undo;
+            case "crc32c" -> (packed, most) -> withoutChecksum(packed);
+            case "gzip" -> (packed, most) -> read(new GZIPInputStream(new ByteArrayInputStream(packed)), most);
+            case "lz4" -> Unpackers::unpackLz4;
+            case "shuffle" -> unshuffling(configuration);
+            case "zlib" -> (packed, most) -> read(new InflaterInputStream(new ByteArrayInputStream(packed)), most);
+            case "zstd" -> Unpackers::unpackZstd;
+            default -> null;
+        };
+    }
+
+    private static Unpacker unshuffling(Fields configuration) throws BadSource {
+        long itemBytes = configuration.find("elementsize") == null ? 4 : configuration.length("elementsize");
+        return (packed, most) -> {
+            if (itemBytes == 0 || itemBytes > packed.length) {
+                return packed;
+            }
+            byte[] bytes = new byte[packed.length];
+            Shuffle.bytes(packed, packed.length, (int) itemBytes, bytes, 0);
+            return bytes;
+        };
+    }
+
+    private static byte[] read(InputStream in, int most) throws IOException {
+        try (in) {
+            byte[] bytes = in.readNBytes(most);
+            if (in.read() >= 0) {
+                throw tooLong(most);
+            }
+            return bytes;
+        }
+    }
+
+    static IOException tooLong(int most) {
+        return new IOException("it unpacks to more than " + most + " bytes");
+    }
+
+    private static byte[] unpackZstd(byte[] packed, int most) throws IOException {
+        byte[] bytes = new byte[most];
+        int length = unpackZstd(packed, 0, packed.length, bytes, 0, most);
+        return length == most ? bytes : Arrays.copyOf(bytes, length);
+    }
+
+    /** Unpacks frames of Zstandard; returns the length. */
+    static int unpackZstd(byte[] packed, int from, int packedLength, byte[] target, int at, int most)
+            throws IOException {
+        try {
+            return (int) Zstd.decompressByteArray(target, at, most, packed, from, packedLength);
+        } catch (ZstdException e) {
+            throw new IOException("Zstandard: " + e.getMessage(), e);
+        }
+    }
+
+    /** Unpacks a block of LZ4 behind its length. */
+    private static byte[] unpackLz4(byte[] packed, int most) throws IOException {
+        if (packed.length < Integer.BYTES) {
+            throw new IOException("LZ4: it has no length");
+        }
+        int length = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).getInt();
+        if (length < 0 || length > most) {
+            throw tooLong(most);
+        }
+        byte[] bytes = new byte[length];
+        int found = unpackLz4(packed, Integer.BYTES, packed.length - Integer.BYTES, bytes, 0, length);
+        if (found != length) {
+            throw new IOException("LZ4: it unpacks to " + found + " bytes, not " + length);
+        }
+        return bytes;
+    }
+
+    /** Unpacks a block of LZ4; returns the length. */
+    static int unpackLz4(byte[] packed, int from, int packedLength, byte[] target, int at, int most)
+            throws IOException {
+        try {
+            return LZ4_BLOCKS.decompress(packed, from, packedLength, target, at, most);
+        } catch (LZ4Exception e) {
+            throw new IOException("LZ4: " + e.getMessage(), e);
+        }
+    }
+
+    private static byte[] withoutChecksum(byte[] bytes) throws IOException {
+        int length = bytes.length - Integer.BYTES;
+        if (length < 0) {
+            throw new IOException("it has no checksum");
+        }
+        CRC32C sum = new CRC32C();
+        sum.update(bytes, 0, length);
+        int found = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
+        if (found != (int) sum.getValue()) {
+            throw new IOException("its checksum is wrong: found=" + Integer.toHexString(found) + " expected="
+                    + Integer.toHexString((int) sum.getValue()));
+        }
+        return Arrays.copyOf(bytes, length);
+    }
+}

@@ -1,0 +1,260 @@
+package dev.larder.readers.zarr;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.larder.reader.BadSource;
+import dev.larder.reader.InputFile;
+import dev.larder.reader.Offer;
+import dev.larder.reader.OpenedSource;
+import dev.larder.reader.ReadRequest;
+import dev.larder.reader.testing.ReadArrays;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reads folders that zarr has written; {@code golden/make.py} has made them, and what zarr reads from them. */
+class ZarrReaderTest {
+    private static final Path GOLDEN = Path.of("src/test/resources/golden");
+
+    @TempDir
+    Path temporary;
+
+    private static Map<String, String> expected(String name) throws IOException {
+        return Files.readAllLines(GOLDEN.resolve(name + ".tsv")).stream()
+                .map(line -> line.split("\t", -1))
+                .collect(Collectors.toMap(fields -> fields[0], fields -> fields[1]));
+    }
+
+    private static Map<String, String> texts(Map<String, ReadArrays.Read> found) {
+        Map<String, String> texts = new TreeMap<>();
+        found.forEach((name, array) -> texts.put(name, array.text()));
+        return texts;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v2, 70", "v3, 45"})
+    void everyArrayIsAsZarrHasIt(String name, int more) throws IOException {
+        Map<String, ReadArrays.Read> found =
+                GoldenFolder.unpack(name, temporary).read();
+
+        assertThat(texts(found))
+                .containsExactlyInAnyOrderEntriesOf(new TreeMap<>(expected(name)))
+                .hasSizeGreaterThan(more);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v2, types/be/i4, filters/shuffle", "v3, types/i4, order/transposed"})
+    void anArrayInOneFileNeedsNoReader(String name, String whole, String packed) throws IOException {
+        Map<String, ReadArrays.Read> found =
+                GoldenFolder.unpack(name, temporary, whole, packed).read(whole, packed);
+
+        assertThat(found)
+                .hasEntrySatisfying(
+                        whole, array -> assertThat(array.offer().file()).isNotEqualTo(Offer.WRITTEN))
+                .hasEntrySatisfying(
+                        packed, array -> assertThat(array.offer().file()).isEqualTo(Offer.WRITTEN));
+    }
+
+    @Test
+    void anArrayThatIsTheSourceHasTheNameOfItsFolder() throws IOException {
+        GoldenFolder all = GoldenFolder.unpack("v3", temporary, "keys/dots");
+        GoldenFolder alone = new GoldenFolder(Files.move(all.file("keys/dots"), temporary.resolve("alone.zarr")));
+
+        assertThat(texts(alone.read())).isEqualTo(Map.of("alone", expected("v3").get("keys/dots")));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "codecs/zlib/.zarray | 'zlib' | 'bz2' | a codec of its chunks is not available: name=bz2",
+                "filters/shuffle/.zarray | 'shuffle' | 'delta' | a codec of its chunks is not available: name=delta",
+                "codecs/zlib/.zarray | '<i4' | 'O' | its type is not one that is read: 'O'",
+                "codecs/zlib/.zarray | '<i4' | '<i3' | its type is not one that is read: '<i3'",
+                "codecs/zlib/.zarray | 203 | 202, 2 | its chunks have the shape",
+                "codecs/zlib/.zarray | 40 | 400000000000 | its chunks are too long",
+                "codecs/zlib/.zarray | 40 | 1000000000 | bytes each, more than",
+                "codecs/zlib/.zarray | 40 | 0 | its chunks have the shape",
+                "codecs/zlib/.zarray | 101 | 4611686018427387904 | it has the shape",
+                "codecs/zlib/.zarray | 101 | -1 | its metadata has no valid shape",
+                "codecs/zlib/.zarray | 'order': 'C' | 'order': 'X' | its metadata has no valid order",
+                "codecs/zlib/.zarray | 'zarr_format': 2 | 'zarr_format': 3 | another version than its name",
+                "codecs/zlib/.zarray | { | [ | its metadata is no JSON",
+                "fills/i4/.zarray | 'fill_value': 7 | 'fill_value': 2147483648 | its fill value is none of its type",
+                "fills/i4/.zarray | 'fill_value': 7 | 'fill_value': 1e999999999 | its fill value is none of its type",
+                "fills/i4/.zarray | 'chunks' | 'lumps' | its metadata has no valid chunks",
+            })
+    void metadataOfVersion2ThatItCannotReadIsRefused(String file, String text, String other, String reason)
+            throws IOException {
+        requireRefused("v2", file, text, other, reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "keys/v2/zarr.json | 'regular' | 'rectilinear' | its chunk grid is not regular: name=rectilinear",
+                "keys/v2/zarr.json | 'name': 'v2' | 'name': 'hash' | keys of an unknown kind: name=hash",
+                "keys/v2/zarr.json | 'int16' | 'int4' | its type is not one that is read: 'int4'",
+                "keys/v2/zarr.json | 'storage_transformers': [] | 'storage_transformers': [1] | it has storage transformers",
+                "keys/v2/zarr.json | 'node_type': 'array' | 'node_type': 'array', 'more': 1 | does not know: [more]",
+                "keys/v2/zarr.json | 'node_type': 'array' | 'node_type': 'tree' | has no valid node_type",
+                "order/transposed/zarr.json | 'transpose' | 'turn' | codec of its chunks is not available: name=turn",
+                "big/i2/zarr.json | 'big' | 'middle' | its metadata has no valid endian",
+                "shards/plain/zarr.json | 'crc32c' | 'gzip' | indexes is not available: name=gzip",
+                "shards/plain/zarr.json | 4, | 5, | its shards have the shape",
+                "shards/plain/zarr.json | 4, | 4000000000, | its shards have more than",
+            })
+    void metadataOfVersion3ThatItCannotReadIsRefused(String file, String text, String other, String reason)
+            throws IOException {
+        requireRefused("v3", file, text, other, reason);
+    }
+
+    private void requireRefused(String name, String file, String text, String other, String reason) throws IOException {
+        String column = file.substring(0, file.lastIndexOf('/'));
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary, column, "edges");
+        String before = Files.readString(folder.file(file));
+        String after = before.replaceAll("\\s+", " ")
+                .replace("[ ", "[")
+                .replace(" ]", "]")
+                .replaceFirst(Pattern.quote(text.replace('\'', '"')), other.replace('\'', '"'));
+        assertThat(after).isNotEqualTo(before.replaceAll("\\s+", " "));
+        Files.writeString(folder.file(file), after);
+
+        assertThatThrownBy(() -> folder.read(column))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.column()).isEqualTo(column))
+                .hasMessageContaining(reason.replace('\'', '"'));
+        assertThat(folder.read("edges")).hasSize(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "v2, codecs/gzip, 1.0, 5, cannot be unpacked",
+        "v2, codecs/lz4, 1.0, -1, cannot be unpacked",
+        "v2, blosc/zstd/1, 1.0, -1, cannot be unpacked",
+        "v2, types/le/i4, 0.0, -1, 'its only chunk has 47 bytes, not 48'",
+        "v2, types/le/i4, 0.0, 1, 'its only chunk has 49 bytes, not 48'",
+        "v3, codecs/several, c/1/0, -1, its checksum is wrong",
+        "v3, shards/plain, c/1/0, -1, its checksum is wrong",
+        "v3, shards/none, c/0/0, -9999, and its index needs",
+        "v3, keys/dots, c.1.1, -1, 'it has 11 bytes, not 12'",
+    })
+    void aChunkOfAnotherLengthIsRefused(String name, String array, String chunk, int more, String reason)
+            throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary, array);
+        Path file = folder.file(array + "/" + chunk);
+        byte[] bytes = Files.readAllBytes(file);
+        int length = more < 0 ? Math.max(0, bytes.length + more) : more == 1 ? bytes.length + 1 : more;
+        Files.write(file, Arrays.copyOf(bytes, length));
+        List<InputFile> inputs = folder.request().files();
+
+        assertThatThrownBy(() -> folder.read(array))
+                .isInstanceOfSatisfying(BadSource.class, e -> {
+                    assertThat(inputs.get(e.file()).path()).isEqualTo(file);
+                    assertThat(e.column()).isEqualTo(array);
+                })
+                .hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v2, codecs/gzip/.zarray", "v3, codecs/several/zarr.json"})
+    void arraysWithoutMetadataOfTheirOwnHaveThatOfTheirGroup(String name, String own) throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary);
+        Files.delete(folder.file(own));
+
+        assertThat(texts(folder.read())).containsExactlyInAnyOrderEntriesOf(new TreeMap<>(expected(name)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"v2", "v3"})
+    void anArrayThatOnlyTheCopyInItsGroupHasIsNone(String name) throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary, "edges");
+
+        assertThat(folder.read()).containsOnlyKeys("edges/empty", "edges/scalar");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "v2, .zmetadata, codecs/gzip/.zarray, ../gzip/.zarray",
+        "v3, zarr.json, '\"codecs/several\"', '\"../several\"'"
+    })
+    void aPathThatLeadsOutOfTheFolderIsRefused(String name, String file, String path, String out) throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary, "edges");
+        folder.change(file, path, out);
+
+        assertThatThrownBy(folder::read)
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its consolidated metadata has a bad path: ../");
+    }
+
+    @Test
+    void chunksThatWereNeverWrittenTakeNoMemoryWhenAFolderIsOpened() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("v3", temporary, "fills/i4");
+        folder.change("fills/i4/zarr.json", "    7,\n", "    1000000000000000,\n");
+
+        try (OpenedSource source = new ZarrReader().open(folder.request("fills/i4"), bytes -> {})) {
+            assertThat(source.offers())
+                    .singleElement()
+                    .satisfies(offer -> assertThat(offer.shape()).containsExactly(1_000_000_000_000_000L, 5L));
+        }
+    }
+
+    @Test
+    void foldersOfOneNameAreRefused() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("v3", temporary, "edges");
+        Files.createDirectory(folder.file("other"));
+        Files.copy(folder.file("zarr.json"), folder.file("other/zarr.json"));
+        List<InputFile> inputs = folder.request().files().stream()
+                .map(input -> new InputFile(input.path(), input.level().replace("other/", "")))
+                .toList();
+
+        assertThatThrownBy(() -> new ZarrReader().open(new ReadRequest(inputs, "arrays", List.of(), 1), bytes -> {}))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its arrays would be called");
+    }
+
+    /** Damaged bytes of a chunk that nothing proves give other numbers; else a damaged folder is a refusal. */
+    @ParameterizedTest
+    @ValueSource(strings = {"v2", "v3"})
+    void aDamagedFolderIsARefusalAtMost(String name) throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack(name, temporary);
+        List<Path> files = folder.files();
+        Random random = new Random(20_261_127);
+        int refused = 0;
+        int rounds = Integer.getInteger("larder.rounds", 100);
+        for (int round = 0; round < rounds; round++) {
+            Path file = files.get(random.nextInt(files.size()));
+            byte[] whole = Files.readAllBytes(file);
+            byte[] damaged = Arrays.copyOf(whole, round % 4 == 0 ? random.nextInt(whole.length + 1) : whole.length);
+            for (int i = 1 + random.nextInt(4); i > 0 && damaged.length > 0; i--) {
+                damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+            }
+            Files.write(file, damaged);
+            String folderOf = folder.path().relativize(file).toString().replaceFirst("/(c/.*|[^/]*)$", "");
+            Throwable failure = catchThrowable(() -> folder.read(folderOf));
+            if (failure != null) {
+                assertThat(failure).as("round=%s file=%s", round, file).isInstanceOf(IOException.class);
+                refused++;
+            }
+            Files.write(file, whole);
+        }
+        assertThat(refused).isPositive();
+    }
+}
