@@ -234,7 +234,7 @@ class ReadAheadTest {
                 Dataset dataset = larder.dataset("d")) {
             LoaderBuilder twice = Loader.over(dataset)
                     .fields(Field.rows("rows"), Field.rows("rows"))
-                    .batch(5);
+                    .batchSize(5);
 
             assertThatThrownBy(twice::build).hasMessageContaining("named twice");
 
