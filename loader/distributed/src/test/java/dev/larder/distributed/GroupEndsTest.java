@@ -18,9 +18,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ends of groups, and of waits, at moments when something else goes on. */
+@Tag("races")
 class GroupEndsTest {
     private static final GroupSpec.Waits WAITS =
             new GroupSpec.Waits(100, Duration.ofSeconds(10), Duration.ofSeconds(10));

@@ -25,8 +25,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("races")
 class ProcessGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int CHUNK_BYTE_SIZE = 64 * 1024;
