@@ -95,7 +95,7 @@ class ComputedRowsEndToEndTest {
 
     private long checksum(Field field, UnaryOperator<LoaderBuilder> settings) {
         BatchChecksum sum = new BatchChecksum();
-        LoaderBuilder builder = Loader.over(photos).fields(field).shuffle(3).batch(16);
+        LoaderBuilder builder = Loader.over(photos).fields(field).shuffle(3).batchSize(16);
         try (Loader loader = settings.apply(builder).build()) {
             for (long epoch = 0; epoch < EPOCHS; epoch++) {
                 for (Batch batch : loader.epoch(epoch)) {
@@ -269,7 +269,7 @@ class ComputedRowsEndToEndTest {
                             Loader loader = Loader.over(dataset)
                                     .fields(field)
                                     .shuffle(3)
-                                    .batch(ROWS / 2)
+                                    .batchSize(ROWS / 2)
                                     .threads(1)
                                     .build()) {
                         BatchChecksum sum = new BatchChecksum();

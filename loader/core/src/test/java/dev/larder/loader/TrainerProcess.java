@@ -207,7 +207,7 @@ final class TrainerProcess implements AutoCloseable {
         }
         List<Loader> ranks = IntStream.range(0, world)
                 .mapToObj(rank -> builder.shard(new Shard(rank, world, Shard.Tail.valueOf(words[1])))
-                        .batch(Integer.parseInt(words[3]))
+                        .batchSize(Integer.parseInt(words[3]))
                         .threads(rank == 0 ? 1 : 0)
                         .build())
                 .toList();
