@@ -117,7 +117,8 @@ class FeedTest {
             ImageIO.write(photo, "png", photos.resolve(i + ".png").toFile());
         }
         daemon.ask("load", "photos=" + photos, "--as", "bytes");
-        List<String> words = new ArrayList<>(List.of("feed", "run2", "photos", "--arrays", "files", "--batch-size", "2"));
+        List<String> words =
+                new ArrayList<>(List.of("feed", "run2", "photos", "--arrays", "files", "--batch-size", "2"));
         words.addAll(List.of("--consumers", "0", "--epochs", "0..0"));
         words.addAll(List.of("--transform", "files=decode(grey),resize(3,4),toFloat"));
 
@@ -436,7 +437,8 @@ class FeedTest {
         started.add(feed);
 
         assertThat(feed.exitCode()).isEqualTo(6);
-        assertThat(feed.err()).contains("an epoch has no batches: rows=5000 batchSize=6000; choose a smaller --batch-size");
+        assertThat(feed.err())
+                .contains("an epoch has no batches: rows=5000 batchSize=6000; choose a smaller --batch-size");
     }
 
     @Test

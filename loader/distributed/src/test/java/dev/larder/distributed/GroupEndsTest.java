@@ -105,8 +105,7 @@ class GroupEndsTest {
     void aRankThatDiedLongAgoIsNotTakenForOneThatIsHere() {
         try (Gang gang = Gang.of(regions.path(), "left-over", 2);
                 Regions own = regions.regions();
-                Region region = GroupRegion.open(
-                        own, new GroupSpec("left-over", 1, 2, 512 * 1024, WAITS))) {
+                Region region = GroupRegion.open(own, new GroupSpec("left-over", 1, 2, 512 * 1024, WAITS))) {
             int line = GroupDescriptor.line(1);
             region.memory().putInt(line + GroupDescriptor.PROGRESS_OFFSET, 5);
             region.memory().putLong(line + GroupDescriptor.PID_OFFSET, 4711);

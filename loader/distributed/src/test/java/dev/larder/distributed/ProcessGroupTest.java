@@ -101,8 +101,8 @@ class ProcessGroupTest {
 
     @Test
     void stepsGoOnAfterTheGreatestNumber() {
-        RegionSpec spec = new RegionSpec(
-                "group.wrapped", GroupDescriptor.KIND, GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE));
+        RegionSpec spec =
+                new RegionSpec("group.wrapped", GroupDescriptor.KIND, GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE));
         try (Gang gang = Gang.of(regions.path(), "wrapped", 3, groups -> groups.chunkByteSize(CHUNK_BYTE_SIZE));
                 Regions maker = regions.regions();
                 Region laidOut = maker.openOrCreate(spec, memory -> layOutNearTheEnd(memory, 3), PATIENCE)) {

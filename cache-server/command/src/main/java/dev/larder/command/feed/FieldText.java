@@ -70,7 +70,8 @@ public final class FieldText {
             String stepName = StepTable.nameOf(step);
             if (FORMS.names().contains(stepName)) {
                 if (i > 0) {
-                    throw StepTable.wrong("a step has to come first", name, step).remedy("write " + step + ",…");
+                    throw StepTable.wrong("a step has to come first", name, step)
+                            .remedy("write " + step + ",…");
                 }
                 field = FORMS.apply(field, name, step);
             } else if (STEPS.names().contains(stepName)) {

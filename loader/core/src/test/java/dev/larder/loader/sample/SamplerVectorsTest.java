@@ -59,9 +59,8 @@ class SamplerVectorsTest {
         long[] labels = LongStream.range(0, rows).map(i -> i * i % 13 - 3).toArray();
         Sampler weighted = Sampler.weighted(weights, 2L * rows, seed);
         Sampler stratified = Sampler.stratified(Labels.of(labels), seed);
-        Subset some = Subset.of(LongStream.range(0, (rows + 1) / 2)
-                .map(i -> i * 7919 % rows)
-                .toArray());
+        Subset some = Subset.of(
+                LongStream.range(0, (rows + 1) / 2).map(i -> i * 7919 % rows).toArray());
         Map<String, Sampler> samplers = new LinkedHashMap<>();
         samplers.put("permuted", Sampler.permuted(seed));
         samplers.put("weighted", weighted);

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param turnedBytes how many bytes turn together; 1 if their order is that of the type
  * @param chunk the shape of a chunk
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ChunkCodecs(List<Unpacker> unpackers, int @Nullable [] axes, int turnedBytes, int[] chunk, int elementBytes) {
     private static final int SLACK_BYTES = 1 << 16;
 

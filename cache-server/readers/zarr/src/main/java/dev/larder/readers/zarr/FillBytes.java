@@ -44,7 +44,7 @@ final class FillBytes {
     }
 
     private static byte[] ofAnyLength(String text, Element element, Place place) throws BadSource {
-        if (element != Element.TEXTS) {
+        if (!element.equals(Element.TEXTS)) {
             throw place.unfit("its fill value is not one that is read: " + Fields.shown(text));
         }
         return text.getBytes(StandardCharsets.UTF_8);

@@ -119,7 +119,7 @@ final class ZarrSource implements OpenedSource {
             long bytes = rows == 0 ? 0 : new TextRows(array, node.files(), node.place()).measure(progress);
             written.add(new Written(offers.size(), array, node.files(), node.place()));
             offers.addAll(
-                    array.element() == Element.TEXTS
+                    array.element().equals(Element.TEXTS)
                             ? Offer.strings(node.name(), rows, bytes)
                             : Offer.bytes(node.name(), rows, bytes));
             return;
