@@ -115,11 +115,11 @@ def scenarios(seed):
     add("epochs-short", "starting", "epochs", train(f"batch_size=512, {shuffled}", data='"tiny"'))
     for i in range(2):
         add(f"disk-{i}", "disk", "disk", train(f"batch_size={draw.choice([32, 64])}, {shuffled}, threads={threads()}", data='"cold"'), disk=draw.choice([2, 4, 8]) << 20)
-    decoding = "photos --arrays image --batch 32 --shuffle 1 --epochs 0.. --transform image=decode,resize(96,96),toFloat"
+    decoding = "photos --arrays image --batch-size 32 --shuffle 1 --epochs 0.. --transform image=decode,resize(96,96),toFloat"
     add("feed-decodes", "decode|processor", "", read_feed(decoding))
     add("feed-with-a-slow-trainer", "trainer", "bottleneck itself", read_feed(decoding, f"time.sleep({ms(200, 400)})"))
     add("feed-with-a-slow-trainer-of-plain-rows", "trainer", "bottleneck itself",
-        read_feed("small --arrays small --batch 64 --epochs 0..", f"time.sleep({ms(10, 40)})"))
+        read_feed("small --arrays small --batch-size 64 --epochs 0..", f"time.sleep({ms(10, 40)})"))
     return found
 
 

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(300)
+@Tag("races")
 class DeviceFaultsTest {
     private static final int ROWS = 200;
     private static final int ROW_BYTES = 1000;

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of an epoch is made while the one before runs; nothing of it is seen but how soon the epoch begins. */
 @Timeout(300)
+@Tag("races")
 class NextEpochTest {
     private static final int ROWS = 300_000;
     private static final long ORDER_BYTES = 4L * ROWS;

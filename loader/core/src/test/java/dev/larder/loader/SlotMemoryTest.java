@@ -17,11 +17,13 @@ import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import org.agrona.DirectBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Memory of slots that is not Java's own: taken when a loader is built, given back when its threads have left. */
 @Timeout(300)
+@Tag("races")
 class SlotMemoryTest {
     private final Books books = new Books();
 

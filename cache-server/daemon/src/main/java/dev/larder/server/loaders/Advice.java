@@ -86,7 +86,7 @@ final class Advice {
     }
 
     private String largerBatches() {
-        return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now "
+        return "gather of tiny batches: raise " + setting("batch", "--batch-size") + ", now "
                 + work.facts().batchSize();
     }
 

@@ -25,10 +25,12 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+@Tag("races")
 class FanOutFaultsTest {
     private static final Logger LOG = LoggerFactory.getLogger(FanOutFaultsTest.class);
     private static final int SEATS = 4;

@@ -23,11 +23,13 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A loader that gathers into the slots of a ring. */
+@Tag("races")
 class InPlaceTest {
     private static final Duration SOON = Duration.ofMillis(300);
     private static final int BATCHES = 7; // the last of 4 samples

@@ -39,12 +39,14 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rows of log-normal lengths, in every way in which a loader makes batches of them, through a ring. */
+@Tag("races")
 class VaryingBatchesTest {
     private static final int ROWS = 200;
     private static final int BATCH = 16;
