@@ -139,7 +139,8 @@ final class TrainerProcess implements AutoCloseable {
             line = lines.readLine();
         }
         assertThat(line).as("trainer did not begin: " + passed).isNotNull();
-        trainer = ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
+        trainer =
+                ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
     }
 
     /** Returns whether to kill it in its next command; in Java it is rarely, because a start takes long. */
