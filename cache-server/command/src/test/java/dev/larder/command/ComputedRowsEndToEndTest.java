@@ -134,6 +134,27 @@ class ComputedRowsEndToEndTest {
     }
 
     @Test
+    void inputsOnADiskAreReadByCallsAndFromTheMapping() {
+        Field plain = Field.rows("image").transform(new Transform().toFloat());
+        Field kept = plain.computed("kept");
+        long expected = checksum(plain, builder -> builder);
+        assertThat(daemon.ask("load", "--in-place", "mapped=" + folder.resolve("image.npy"))
+                        .code())
+                .isZero();
+        photos.close();
+        photos = larder.dataset("mapped");
+
+        for (int loader = 0; loader < 20; loader++) { // after 1,024 samples rows are copied from the mapping
+            assertThat(checksum(kept, builder -> builder)).isEqualTo(expected);
+        }
+        try (Loader loader = Loader.over(photos).fields(kept).batch(ROWS).build()) {
+            for (long epoch = 0; epoch < 20; epoch++) {
+                assertThat(loader.epoch(epoch)).hasSize(1);
+            }
+        }
+    }
+
+    @Test
     void aRowOfALoaderIsComputedOnceForAllLoadersAndEpochs() {
         AtomicInteger calls = new AtomicInteger();
         Transform steps = new Transform().map(Dtype.parse("<f4"), new long[] {4}, (sample, result, random) -> {
