@@ -121,7 +121,10 @@ public final class DiskFile implements AutoCloseable {
     /** Returns the most bytes that the kernel reads for a request: the read-ahead or the longest transfer of a device. It ignores the rest. */
     static long requestBytes(Path sys, String device) {
         Path block = sys.resolve("dev/block").resolve(device);
-        return Stream.of(block.resolve("queue"), block.resolve("../queue"), sys.resolve("class/bdi").resolve(device))
+        return Stream.of(
+                        block.resolve("queue"),
+                        block.resolve("../queue"),
+                        sys.resolve("class/bdi").resolve(device))
                 .flatMap(folder -> Stream.of(folder.resolve("read_ahead_kb"), folder.resolve("max_sectors_kb")))
                 .mapToLong(DiskFile::kibibytes)
                 .filter(found -> found > 0)

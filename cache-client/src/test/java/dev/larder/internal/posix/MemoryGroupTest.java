@@ -24,7 +24,8 @@ class MemoryGroupTest {
     /** A machine. */
     private record Machine(String name, long memory, OptionalLong free, List<String[]> files) {
         static Machine parse(String lines) {
-            List<String[]> words = Arrays.stream(lines.strip().replace("\\r", "\r").split("\n", -1))
+            List<String[]> words = Arrays.stream(
+                            lines.strip().replace("\\r", "\r").split("\n", -1))
                     .map(line -> line.split("\t", -1))
                     .toList();
             String[] first = words.get(0);

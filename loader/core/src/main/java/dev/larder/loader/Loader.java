@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Gathers batches from the arrays of a dataset into reused memory, ahead of the consumer.
  *
  * <pre>{@code
- * try (Loader loader = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256).build()) {
+ * try (Loader loader = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batchSize(256).build()) {
  *     for (long e = 0; e < epochs; e++) {
  *         for (Batch batch : loader.epoch(e)) {
  *             step(batch.array("train-images").buffer(), batch.array("train-labels").buffer(), batch.size());
@@ -154,7 +154,7 @@ public final class Loader implements AutoCloseable {
             warnedOfNone = true;
             Logs.of(Loader.class)
                     .warn(
-                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or remove dropLast",
+                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batchSize(…), or remove dropLast",
                             this,
                             epoch.number(),
                             rows());

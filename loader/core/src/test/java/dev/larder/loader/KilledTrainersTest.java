@@ -70,7 +70,7 @@ class KilledTrainersTest {
             this.order = LongStream.range(0, ROWS).map(made::row).boxed().toList();
             try (Loader loader = Loader.over(shelf.dataset)
                     .sampler(sampler)
-                    .batch(1)
+                    .batchSize(1)
                     .threads(0)
                     .build()) {
                 loader.epoch(epoch).forEach(batch -> receipts.put(batch.number() + 1, batch.receipt()));

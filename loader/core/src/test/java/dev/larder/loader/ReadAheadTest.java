@@ -83,7 +83,7 @@ class ReadAheadTest {
 
         assertSameBatches(
                 Map.of("rows", rows, "labels", Shelf.labels(ROWS)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(16));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(16));
     }
 
     @ParameterizedTest
@@ -91,7 +91,7 @@ class ReadAheadTest {
     void anyNumberOfThreadsReadsTheSame(int threads) {
         assertSameBatches(
                 Map.of("rows", Shelf.noise(ROWS, 3000)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(40).threads(threads));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(40).threads(threads));
     }
 
     @Test
@@ -109,7 +109,7 @@ class ReadAheadTest {
                                 Field.window("rows", 5).stride(2),
                                 Field.window("fortran", 2).stride(2))
                         .shuffle(3)
-                        .batch(9));
+                        .batchSize(9));
         assertSameBatches(
                 arrays,
                 dataset -> Loader.over(dataset)
@@ -136,7 +136,7 @@ class ReadAheadTest {
                                 Field.texts("scene"),
                                 Field.rows("feat").at("feat_row"))
                         .shuffle(3)
-                        .batch(7));
+                        .batchSize(7));
     }
 
     @Test
@@ -144,7 +144,7 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).shuffle(3).batch(50).build()) {
+                Loader loader = Loader.over(dataset).shuffle(3).batchSize(50).build()) {
             await().atMost(Duration.ofMinutes(2)).until(() -> {
                 long before = bytesReadByCalls();
                 loader.epoch(0).forEach(batch -> {});
@@ -169,7 +169,8 @@ class ReadAheadTest {
             dropFromMemory(rows);
             try (Larder larder = Larder.connect(disk.store());
                     Dataset dataset = larder.dataset("d");
-                    Loader loader = Loader.over(dataset).shuffle(3).batch(50).build();
+                    Loader loader =
+                            Loader.over(dataset).shuffle(3).batchSize(50).build();
                     Stream<Path> files = Files.list(counters)) {
                 loader.epoch(0).forEach(batch -> {});
                 return LoaderCountersTest.nanos(
@@ -196,7 +197,7 @@ class ReadAheadTest {
         Path file = disk.layout().version("d", version).resolve("rows.npy");
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).batch(50).build()) {
+                Loader loader = Loader.over(dataset).batchSize(50).build()) {
             for (int epoch = 0; epoch < epochsBefore; epoch++) { // then rows are copied from the mapping
                 loader.epoch(epoch).forEach(batch -> {});
             }
@@ -219,7 +220,7 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d")) {
-            Loader loader = Loader.over(dataset).batch(5).build();
+            Loader loader = Loader.over(dataset).batchSize(5).build();
             loader.epoch(0).iterator().next();
             assertThat(readAheadThreads()).isOne();
             assertThat(openFiles("/rows.npy")).isOne();
@@ -238,7 +239,7 @@ class ReadAheadTest {
                 Dataset dataset = larder.dataset("d")) {
             LoaderBuilder twice = Loader.over(dataset)
                     .fields(Field.rows("rows"), Field.rows("rows"))
-                    .batch(5);
+                    .batchSize(5);
 
             assertThatThrownBy(twice::build).hasMessageContaining("named twice");
 
@@ -255,7 +256,7 @@ class ReadAheadTest {
         disk.publishPacked("d", arrays);
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).batch(2).build()) {
+                Loader loader = Loader.over(dataset).batchSize(2).build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
             assertThat(openFiles("/pack-0000")).isOne();

@@ -31,7 +31,7 @@ class ReceiptTest {
     static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     private static LoaderBuilder batchesOf(int size) {
-        return Loader.over(shelf.dataset).shuffle(3).batch(size).threads(0);
+        return Loader.over(shelf.dataset).shuffle(3).batchSize(size).threads(0);
     }
 
     @Test
@@ -139,12 +139,12 @@ class ReceiptTest {
     void anOrderThatIsAnotherUnderTheSameDescriptionIsRefusedWithBothReceipts() {
         LoaderState state;
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(new Turned(1)).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(new Turned(1)).batchSize(10).build()) {
             state = loader.epoch(0).iterator().next().stateAfter();
         }
         String other = shelf.receipt(LongStream.range(2, 12).boxed().toList());
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(new Turned(2)).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(new Turned(2)).batchSize(10).build()) {
             assertThatThrownBy(() -> loader.resume(state))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
@@ -217,7 +217,7 @@ class ReceiptTest {
                 .transform("labels", refusing)
                 .shuffle(3)
                 .shard(Shard.of(rank, world).exact())
-                .batch(10)
+                .batchSize(10)
                 .onFailure(FailurePolicy.skip(100));
     }
 
@@ -228,7 +228,7 @@ class ReceiptTest {
                     try (Loader loader = Loader.over(shelf.dataset)
                             .sampler(new Turned(shift))
                             .shard(shift, 2)
-                            .batch(10)
+                            .batchSize(10)
                             .build()) {
                         return loader.epoch(0).iterator().next().stateAfter();
                     }

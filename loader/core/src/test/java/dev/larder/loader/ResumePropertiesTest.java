@@ -58,7 +58,7 @@ class ResumePropertiesTest {
             Ranks ranks = shard -> Loader.over(shelf.dataset)
                     .sampler(sampler)
                     .shard(shard)
-                    .batch(batch)
+                    .batchSize(batch)
                     .dropLast(dropLast && shard.tail() != Tail.EXACT);
 
             SampleOrder order = sampler.order(ROWS, epoch);

@@ -139,7 +139,8 @@ final class TrainerProcess implements AutoCloseable {
             line = lines.readLine();
         }
         assertThat(line).as("trainer did not begin: " + passed).isNotNull();
-        trainer = ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
+        trainer =
+                ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
     }
 
     /** Returns whether to kill it in its next command; in Java it is rarely, because a start takes long. */
@@ -206,7 +207,7 @@ final class TrainerProcess implements AutoCloseable {
         }
         List<Loader> ranks = IntStream.range(0, world)
                 .mapToObj(rank -> builder.shard(new Shard(rank, world, Shard.Tail.valueOf(words[1])))
-                        .batch(Integer.parseInt(words[3]))
+                        .batchSize(Integer.parseInt(words[3]))
                         .threads(rank == 0 ? 1 : 0)
                         .build())
                 .toList();
