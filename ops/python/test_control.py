@@ -167,6 +167,17 @@ class FailuresTest(TalkCase):
                 larder.pin("d")
             daemon.close()
 
+    def test_the_remedy_of_a_load_has_the_settings_of_python(self):
+        for remedy, words in (("add --as images", 'add as_="images"'), ("give --dtype and --shape", "give dtype= and shape="), ("load it without --in-place", "load it without in_place=True"),
+                              ("as in --dtype uint8 or --dtype '>f4'", 'as in dtype="uint8" or dtype=">f4"'), ("as in --shape -1,28,28", "as in shape=(-1,28,28)"),
+                              ("load the others with --columns a,b, or convert them", "load the others with columns=['a', 'b'], or convert them"),
+                              ("leave it out with --exclude", "leave it out with exclude="), ("run larder load --pin again", "run larder load --pin again")):
+            daemon = FakeDaemon(self.store, lambda client: (client.call(), client.error("BadInput", 6, "cannot load", remedy)))
+            with self.assertRaises(larder.RequestFailed) as caught:
+                larder.reload("d")
+            daemon.close()
+            self.assertEqual((str(caught.exception), caught.exception.code), (f"cannot load; {words}", 6))
+
     def test_a_daemon_that_does_not_know_a_call_is_of_another_release(self):
         for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "error=org.varlink.service.MethodNotFound detail=Evict"),
                                        ("InvalidParameter", {"parameter": "forget"}, "detail=forget"), ("InterfaceNotFound", {}, "detail=none")):

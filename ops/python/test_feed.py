@@ -69,7 +69,7 @@ class FeedTest(unittest.TestCase):
         wait_until(lambda: os.listdir(os.path.join(STORE, "rings")) == [])
 
     def feed(self, arrays=ARRAYS, **options):
-        return larder.feed("pictures", arrays, **{"batch": 100, "timeout": 60, **options})
+        return larder.feed("pictures", arrays, **{"batch_size": 100, "timeout": 60, **options})
 
     def pid_of(self, name):
         with open(os.path.join(STORE, "rings", name, "producer.lock")) as lock:
@@ -78,7 +78,8 @@ class FeedTest(unittest.TestCase):
     @contextlib.contextmanager
     def trainer(self, name, what):
         """Starts a trainer that has a feed, and waits until that and the trainer itself are gone."""
-        process = subprocess.Popen([sys.executable, "-c", TRAINER, name, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        words = ["env", "--default-signal=INT", sys.executable, "-c", TRAINER, name, what]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(larder.__file__))},
                                    start_new_session=True)
         with process:
@@ -115,7 +116,7 @@ class FeedTest(unittest.TestCase):
             self.assertEqual(other.stdout.read(), f"{3 * sum(range(ROWS))}\n")
 
     def test_a_last_batch_that_is_shorter_can_be_left_out(self):
-        with self.feed("label", batch=300, drop_last=True) as batches:
+        with self.feed(["label"], batch_size=300, drop_last=True) as batches:
             self.assertEqual([batch.size for batch in batches], [300] * 3)
 
     def test_a_feed_that_is_over_as_soon_as_its_consumer_sits_is_read_to_its_end(self):
@@ -127,7 +128,7 @@ class FeedTest(unittest.TestCase):
             wait_until(lambda: not os.path.exists(taken.folder))
             return first
 
-        with mock.patch.object(ring, "begin", begin_late), self.feed("label", batch=ROWS // 2) as batches:
+        with mock.patch.object(ring, "begin", begin_late), self.feed(["label"], batch_size=ROWS // 2) as batches:
             self.assertEqual([batch.size for batch in batches], [ROWS // 2] * 2)
 
     def test_what_is_wrong_is_the_error_of_the_command(self):
@@ -148,9 +149,50 @@ class FeedTest(unittest.TestCase):
 
     def test_what_is_no_seed_and_no_transform_is_said_before_anything_starts(self):
         with self.assertRaisesRegex(ValueError, "shuffle is not an integer: shuffle=True; it is a seed"):
-            larder.feed("mnist", "image", shuffle=True)
+            larder.feed("mnist", ["image"], shuffle=True)
         with self.assertRaisesRegex(TypeError, "transform has steps by the names of arrays: transform=decode; write transform={"):
-            larder.feed("mnist", "image", transform="decode")
+            larder.feed("mnist", ["image"], transform="decode")
+        for transform in len, {"image": len}, {"image": ["decode", len]}:
+            with self.assertRaisesRegex(TypeError, r"no functions of this one: .*; larder\.Loader\('mnist', \['image'\], batch_size=\.\.\., transform=\.\.\.\) runs them"):
+                larder.feed("mnist", ["image"], transform=transform)
+        with self.assertRaisesRegex(TypeError, r"a feed has dicts of the arrays of a list: arrays='image'; write arrays=\['image'\]"):
+            larder.feed("mnist", "image")
+        for wrong, message in ({"batch": 3}, "batch=3; use batch_size="), ({"sampler": [1]}, r"sampler=\[1\]; larder\.Loader has sampler="), ({"consumer": 2}, "consumer=2; did you mean consumers"):
+            with self.assertRaisesRegex(TypeError, "a feed has no such setting: " + message):
+                larder.feed("mnist", ["image"], **wrong)
+        for wrong in {"retries": -1}, {"max_skipped": 1.5}, {"batch_size": 0}:
+            with self.assertRaisesRegex(ValueError, f"{[*wrong][0]} is not an integer of at least"):
+                larder.feed("mnist", ["image"], **wrong)
+
+    def test_an_error_of_the_command_has_the_settings_of_python(self):
+        with self.assertRaisesRegex(larder.RequestFailed, "an epoch has no batches: rows=1000 batchSize=2000; choose a smaller batch_size=, or omit drop_last="):
+            with self.feed(["label"], batch_size=2 * ROWS, drop_last=True) as batches:
+                list(batches)
+        with self.assertRaisesRegex(larder.NotFound, "no such array to transform: .*; did you mean label. arrays= names label"):
+            self.feed(["label"], transform={"labels": "toFloat"})
+
+    def test_ragged_rows_texts_and_files_are_padded_or_back_to_back(self):
+        tokens, texts = [[1, 2, 3], [], [4], [5, 6]], ["one", "", "drei \u00e4", "4"]
+        larder.cache("said", lambda: {"tokens": [np.array(row, "<i4") for row in tokens], "text": texts, "label": np.arange(4)}).close()
+        with larder.feed("said", ["tokens", "text", "label"], batch_size=3, timeout=60) as batches:
+            first, last = batches
+        self.assertEqual((first["tokens"].tolist(), first["tokens.mask"].sum(), last["tokens"].shape), ([[1, 2, 3], [0, 0, 0], [4, 0, 0]], 4, (1, 2)))
+        self.assertEqual(([row.tolist() for row in first.rows("tokens")], first.texts("text"), last.texts("text")), (tokens[:3], texts[:3], texts[3:]))
+        self.assertEqual([int(label) for label in first.rows("label")], [0, 1, 2])
+        steps = {"tokens": "truncate(2),padLeft,toMultipleOf(4),fillValue(-1),cast(<i8)", "text": "padded"}
+        with larder.feed("said", ["tokens", "text"], batch_size=4, transform=steps, timeout=60) as batches:
+            batch, = batches
+        self.assertEqual(batch["tokens"].tolist(), [[-1, -1, 1, 2], [-1, -1, -1, -1], [-1, -1, -1, 4], [-1, -1, 5, 6]])
+        self.assertEqual((batch["tokens"].dtype, batch.texts("text"), "text.mask" in batch), (np.int64, texts, True))
+        with larder.feed("said", ["tokens"], batch_size=4, transform={"tokens": "packed"}, timeout=60) as batches:
+            batch, = batches
+        self.assertEqual((batch["tokens"].tolist(), [row.tolist() for row in batch.rows("tokens")]), ([1, 2, 3, 4, 5, 6], tokens))
+        with larder.feed("said", ["tokens/values"], batch_size=2, transform={"tokens/values": "window(3),stride(1),offset(1)"}, timeout=60) as batches:
+            self.assertEqual(sum([batch["tokens/values"].tolist() for batch in batches], []), [[2, 3, 4], [3, 4, 5], [4, 5, 6]])
+        with self.assertRaisesRegex(larder.RequestFailed, "a step has to come first: array=tokens step=packed"):
+            larder.feed("said", ["tokens"], transform={"tokens": "padded,packed"})
+        with self.assertRaisesRegex(larder.RequestFailed, "texts and files cannot be transformed: field=text"):
+            larder.feed("said", ["text"], transform={"text": "toFloat"})
 
     def test_a_transform_that_fails_raises_its_cause_behind_what_was_published(self):
         with self.feed(["label"], transform={"label": "oneHot(250)"}) as batches:
@@ -166,13 +208,13 @@ class FeedTest(unittest.TestCase):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(b"no image" if name == "2.png" else PIXEL)
         larder.load("pixels", folder, as_="bytes").close()
-        wanted = dict(batch=3, transform={"files": "decode,resize(1,1)"})
+        wanted = dict(batch_size=3, transform={"files": "decode,resize(1,1)"})
 
-        with self.assertRaisesRegex(larder.RequestFailed, r"file=2\.png source=\S*/2\.png; .*max_skipped=N in Python"):
-            with larder.feed("pixels", "files", **wanted) as batches:
+        with self.assertRaisesRegex(larder.RequestFailed, r"file=2\.png source=\S*/2\.png; check the sample, or skip such samples: max_skipped=N$"):
+            with larder.feed("pixels", ["files"], **wanted) as batches:
                 list(batches)
         with self.assertWarnsRegex(UserWarning, r"the feed left out samples: skipped=1 first=.*file=2\.png"):
-            with larder.feed("pixels", "files", max_skipped=1, **wanted) as batches:
+            with larder.feed("pixels", ["files"], retries=1, max_skipped=1, **wanted) as batches:
                 self.assertEqual([len(batch["files"]) for batch in batches], [2])
 
     def test_a_feed_that_is_killed_is_said_to_be(self):

@@ -178,7 +178,7 @@ class RowsTest(RowsCase):
         numbers = larder.dataset("numbers", self.store)
         failures[:] = [None, ZeroDivisionError("no")]
         rows = larder.rows("failing", numbers, failing, "x", dtype="<i4", shape=3, version=1)
-        with self.assertRaisesRegex(larder.LarderError, "rows=failing row=0 error=ZeroDivisionError: no") as caught:
+        with self.assertRaisesRegex(larder.LarderError, "dataset=numbers arrays=x rows=failing row=0 error=ZeroDivisionError: no") as caught:
             rows[0]
         self.assertIs(type(caught.exception.__cause__), ZeroDivisionError)
         with self.assertRaisesRegex(larder.LarderError, "row=0 shape=.2,."):

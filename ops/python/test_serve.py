@@ -107,7 +107,7 @@ class ServeTest(unittest.TestCase):
     def test_none_is_started_if_that_is_forbidden_or_the_store_is_another_users(self):
         with mock.patch.dict(os.environ, LARDER_START="never"):
             for call in (lambda: larder.cache("x", None), lambda: larder.load("x", "/x"), lambda: larder.create("x"),
-                         lambda: larder.rows("x", "d", abs, dtype="u1", version=1), lambda: larder.feed("x", "a")):
+                         lambda: larder.rows("x", "d", abs, dtype="u1", version=1), lambda: larder.feed("x", ["a"])):
                 with self.assertRaisesRegex(larder.NoStore, "no daemon at the store: .*start a daemon: larder serve --detach"):
                     call()
         os.mkdir(self.store)

@@ -178,7 +178,7 @@ class BeyondTest(StoreCase):
 
     @unittest.skipUnless(torch, "needs torch")
     def test_torch_rows_are_read_beyond(self):
-        rows = larder.torch.Rows("d")
+        rows = larder.torch.Rows("d", "x")
         for row, mark in self.marks.items():
             self.assertEqual((rows[row][0].max(), rows[[row]][0].max()), (mark, mark))
 

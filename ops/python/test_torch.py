@@ -105,7 +105,7 @@ class RowsTest(TorchCase):
             array = rng.integers(0, 2, shape).astype(dtype)
             arrays[f"x{len(arrays)}"] = array if rng.random() < 0.5 else np.asfortranarray(array)
         self.publish("forms", arrays)
-        for rows in larder.torch.Rows("forms"), larder.torch.Rows("forms", transform=lambda *parts: parts):
+        for rows in larder.torch.Rows("forms", *arrays), larder.torch.Rows("forms", *arrays, transform=lambda *parts: parts):
             for row in rng.integers(-30, 30, 20):
                 for single in rows[row], rows[int(row)]:
                     with self.subTest(seed=seed, row=row):
@@ -207,13 +207,59 @@ class RowsTest(TorchCase):
             raise ValueError("bad")
 
         rows = larder.torch.Rows("d", "images", "labels", transform=bad)
-        for take, shown in (lambda: rows[7], "7"), (lambda: rows[[5, 9]], "5,9"), (lambda: rows[:], r"0,1,2,3,4,5,6,7,8,9,… \(1000\)"):
+        for take, shown in (lambda: rows[7], "7"), (lambda: rows[[5, 9]], "5,9"), (lambda: rows[:], r"0\.\.999"):
             with self.assertRaises(ValueError) as caught:
                 take()
             self.assertRegex("".join(traceback.format_exception(None, caught.exception, None)),
                              f"ValueError: bad(?s:.*)larder.torch.Rows failed: dataset=d rows={shown}\n" if sys.version_info >= (3, 11) else "dataset=d rows=")
         with self.assertRaisesRegex(ValueError, "dataset=d rows=0,1"):  # of a worker there is the traceback alone
             next(iter(data.DataLoader(rows, 2, num_workers=1, multiprocessing_context="fork")))
+
+    def test_a_list_of_arrays_makes_dicts_of_samples_and_batches(self):
+        for rows in larder.torch.Rows("d", ["labels", "images"]), larder.torch.Rows("d", ["labels", "images"], transform=lambda batch: batch), larder.torch.Rows("d"):
+            self.assertEqual((rows[7]["labels"].item(), rows[7].row, rows[7]["images"].shape), (7, 7, (3, 4)))
+            self.require_rows(rows[[5, 9]]["images"], rows[[5, 9]]["labels"])
+            for workers in 0, 1:
+                batches = list(data.DataLoader(pickle.loads(pickle.dumps(rows)) if workers == 0 and rows._transform is None else rows, 300, num_workers=workers,
+                                               multiprocessing_context="fork" if workers else None))
+                self.assertEqual(torch.cat([batch["labels"] for batch in batches]).tolist(), self.labels.tolist())
+        brightened = larder.torch.Rows("d", "labels", "images", transform={"images": lambda images: images.float()})
+        self.assertEqual([part.dtype for part in brightened[3]], [torch.int64, torch.float32])
+
+    @unittest.skipIf(IS_OLD, "PyTorch 1 asks for one sample after the other")
+    def test_samples_that_cannot_be_transformed_are_skipped_where_that_is_allowed(self):
+        def refusing(labels):
+            if (labels % 100 == 7).any():
+                raise ValueError("bad")
+            return labels
+
+        rows = larder.torch.Rows("d", "labels", transform=refusing, max_skipped=10)
+        collates = None, rows.collate, lambda samples: torch.stack([sample for sample in samples])
+        for collate, workers in itertools.product(collates, (0, 2)):
+            dataset = larder.torch.Rows("d", "labels", transform=refusing, max_skipped=10)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always" if workers == 0 else "ignore")
+                batches = list(data.DataLoader(dataset, 100, collate_fn=collate, num_workers=workers, multiprocessing_context="fork" if workers else None))
+            self.assertEqual([label for batch in batches for label in batch.tolist()], [label for label in range(self.ROWS) if label % 100 != 7])
+            if workers == 0:
+                self.assertRegex(str(caught[0].message), "skipped a sample: dataset=d row=7 maxSkipped=10 error=ValueError: bad")
+        with self.assertWarns(UserWarning), self.assertRaisesRegex(larder.LarderError, "too many samples cannot be read: dataset=d row=307 maxSkipped=3 "):
+            list(data.DataLoader(larder.torch.Rows("d", "labels", transform=refusing, max_skipped=3), 100))
+        with self.assertRaisesRegex(ValueError, "bad"):
+            dataset[7]
+        with self.assertWarns(UserWarning), self.assertRaisesRegex(larder.LarderError, "all samples of a batch were skipped: dataset=d; check"):
+            list(data.DataLoader(larder.torch.Rows("d", "labels", transform=refusing, max_skipped=10), sampler=[7]))
+
+    def test_a_failure_of_a_row_that_does_not_come_again_costs_a_retry(self):
+        failures = iter([1, 1, 0, 1])
+
+        def flaky(labels):
+            if next(failures, 0):
+                raise OSError("flaky")
+            return labels
+
+        rows = larder.torch.Rows("d", "labels", transform=flaky, retries=2)
+        self.assertEqual((rows[3].item(), rows[[4, 5]].tolist()), (3, [4, 5]))
 
     def test_workers_read_by_name_however_they_are_started(self):
         self.assertLess(len(pickle.dumps(self.rows)), 1000)
@@ -412,6 +458,7 @@ class GuideTest(BuildsCase):
                     json.dump([{"boxes": [[1, 2, 3, 4]] * count} for count in range(3)], file)
                 scope = {"larder": larder, "np": np, "os": os, "json": json, "Dataset": data.Dataset, "read": lambda *batch: read.append(batch), "torch": torch, "world": 2, "rank": 1, "device": "cpu",
                          "TensorDataset": data.TensorDataset, "DataLoader": data.DataLoader, "DistributedSampler": data.DistributedSampler,
+                         "WeightedRandomSampler": data.WeightedRandomSampler, "weights": torch.ones(1000),
                          "train": lambda images, labels: seen.append(labels), "compute": lambda raw, size: raw * size, "epoch": 0,
                          "model": torch.nn.Linear(1, 1), "time_is_up": lambda: len(seen) > 8}
                 for block in blocks:

@@ -125,6 +125,10 @@ class WithDaemonTest(unittest.TestCase):
         with self.assertRaises(larder.TimedOut) as late:
             larder.wait("nobody-loads-this", timeout=0.2)
 
+        with open(os.path.join(self.folder, "raw.xyz"), "wb") as file:
+            file.write(bytes(8))
+        with self.assertRaisesRegex(larder.RequestFailed, 'give dtype= if it has raw numbers, or load it as_="bytes"'):
+            larder.load("bad", file.name)
         self.assertEqual((bad.exception.code, late.exception.code), (6, 9))
 
     def test_what_a_function_returns_is_kept_with_its_columns(self):

@@ -45,7 +45,7 @@ if sys.version_info < (3, 9):
 __version__ = "0.1.0.dev0"
 __all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "records", "frame", "shared", "batches",
            "feed", "ls", "status", "pin", "unpin", "evict", "verify", "serve", "Dataset", "Array", "Index", "Strings", "Ragged", "Bytes", "Builder",
-           "Batches", "Batch", "Feed", "Loader", "ComputedRows", "Records", "Shared", "Hold", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "Batches", "Batch", "Feed", "Loader", "Sampler", "ComputedRows", "Records", "Shared", "Hold", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "RequestFailed"]
 
 
@@ -78,6 +78,7 @@ if not _is_command():
     from ._records import Records, records
     from ._requests import evict, ls, pin, status, unpin, verify
     from ._rows import ComputedRows, rows
+    from ._samplers import Sampler
     from ._serve import serve
     from ._shared import Hold, Shared, shared
     from ._store import datasets

@@ -59,6 +59,17 @@ class Batch(dict[str, np.ndarray]):
         super().__init__(arrays)  # frameworks create a batch of tensors with only this argument
         self.epoch, self.number, self.size, self.valid_size = epoch, number, size, valid_size
 
+    def rows(self, name: str) -> list[np.ndarray]:
+        """Return the rows of an array, those of different lengths without padding, or cut at ``name.offsets``."""
+        values, offsets, mask = self[name], self.get(f"{name}.offsets"), self.get(f"{name}.mask")
+        if offsets is not None:
+            return [values[start:end] for start, end in zip(offsets.tolist(), offsets[1:].tolist())]
+        return [*values] if mask is None else [row[its] for row, its in zip(values, mask)]
+
+    def texts(self, name: str) -> list[str]:
+        """Return the texts of a column: `rows` of UTF-8."""
+        return [str(memoryview(np.ascontiguousarray(row)), "utf-8") for row in self.rows(name)]
+
     def __repr__(self):
         return f"<larder.Batch {self.number} of epoch {self.epoch}: {self.size} samples of {list(self)}>"
 

@@ -10,7 +10,7 @@ from typing import Any
 from ._build import _begin
 from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
-from ._errors import NoStore, NotFound, _message
+from ._errors import NoStore, NotFound, _in_python, _message, _settings_of_python
 from ._progress import _ProgressLine
 from ._requests import _load, _load_call, _source_paths
 from ._results import _stored_forms
@@ -55,8 +55,9 @@ def _loaded(name, path, store, options, register=False):
     if not sources:
         raise ValueError(_message("a load has no sources", "give at least one path", dataset=name))
     path_of_store = _served(store)
-    with _ProgressLine() as line:
-        line.done(_load(path_of_store, sources, call, line, register))
+    with _settings_of_python(), _ProgressLine() as line:
+        done = _load(path_of_store, sources, call, line, register)
+        line.done({**done, "message": _in_python(done.get("message", ""))})
     return None if register else dataset(name, path_of_store)
 
 
@@ -64,7 +65,7 @@ def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] 
     """Wait until a dataset is resident, for at most `timeout` seconds (10 minutes), and open it. No load of it needs to have begun."""
     path = _location(store)
     _await_daemon(path, _DAEMON_STARTS_S if timeout is None else min(timeout, _DAEMON_STARTS_S))
-    with _ProgressLine() as line:
+    with _settings_of_python(), _ProgressLine() as line:
         _await(path, str(name), timeout, True, line, was_connected=True)
     return dataset(name, path)
 
@@ -72,7 +73,7 @@ def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] 
 def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Load a dataset again, from the sources and with the options it was loaded with, and open it. Its version stays if nothing has changed."""
     path = _location(store)
-    with _ProgressLine() as line:
+    with _settings_of_python(), _ProgressLine() as line:
         line.done(_done(_called(path, "Reload", {"name": str(name)}, line)))
     return dataset(name, path)
 

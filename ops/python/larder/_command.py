@@ -2,7 +2,7 @@
 
 import os
 
-from ._errors import _START_DAEMON, LarderError, _failure, _message
+from ._errors import _START_DAEMON, LarderError, _failure, _in_python, _message
 from ._store import _location
 
 
@@ -41,4 +41,4 @@ def _require_success(code, errors):
         text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # without the progress before it
         if text.startswith("no daemon at the store: "):
             text = text.partition("; start a daemon")[0] + "; " + _START_DAEMON  # the remedy of the command contains its options
-        raise _failure(code, text or f"larder ended with {code}")
+        raise _failure(code, _in_python(text) or f"larder ended with {code}")

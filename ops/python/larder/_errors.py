@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 _COMMANDS_OF_TERMINALS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NAMES_SHOWN = 10
 _NEAR_SHOWN = 3
 _START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
+
+
+# An option of `larder load` or `larder feed`, and its value if the text has one. A command that the text shows keeps its options.
+_VALUE = r"arrays|ragged|strings|index|bytes|images|f8|uint8|'[^']*'|-?\d[\d,-]*|[\w./+-]+(?:,[\w./+-]+)+"
+_OPTION = re.compile(r"(larder [a-z]+\b[^;,]*)|--(as|columns|keys|exclude|dtype|shape|decimals|in-place|strict|pack-below|pin|ttl|workers|arrays|batch-size|"
+                     r"shuffle|shard|drop-last|epochs|transform|consumers|on-slow|timeout|retries|max-skipped|store)\b(?: (" + _VALUE + r")(?!\w))?")
+_FLAGS = "in_place", "strict", "pin", "drop_last"
+_SKIP = "onFailure(FailurePolicy.skip(N)) in Java, --max-skipped N of larder feed, max_skipped=N in Python"
 
 
 class LarderError(Exception):
@@ -60,6 +69,35 @@ def _bad_input(text):
     failure = LarderError(text)
     failure.code = 6
     return failure
+
+
+@contextlib.contextmanager
+def _settings_of_python():
+    """Give errors of the daemon and the command the settings of Python instead of options."""
+    try:
+        yield
+    except LarderError as e:
+        e.args = (_in_python(str(e)),)
+        raise
+
+
+def _in_python(text):
+    """Return a message of the daemon or the command with the settings that Python has for options."""
+    return _OPTION.sub(_setting, text.replace(_SKIP, "max_skipped=N").replace("batchSize(…)", "batch_size="))
+
+
+def _setting(found):
+    command, option, value = found.groups()
+    if command:
+        return command
+    name = option.replace("-", "_") + ("_" if option == "as" else "")
+    if name in _FLAGS:
+        return f"{name}=True"
+    if value is None:
+        return f"{name}="
+    if "," in value:
+        return f"{name}=({value})" if value[0] in "-0123456789" else f"{name}={value.split(',')}"
+    return f'{name}="{value}"'.replace("'", "")
 
 
 def _message(what, remedy, **values):

@@ -6,10 +6,11 @@ import os
 import signal
 import weakref
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
-from ._errors import RequestFailed, LarderError, _message
+from ._errors import RequestFailed, LarderError, _message, _near
 from ._order import _integer, _seed
 from ._ring import _FAILED
 from ._serve import _served
@@ -17,24 +18,28 @@ from ._store import _trusted
 
 _FEED_ENDS = 10  # seconds for a feed to end by itself
 _LEFT_OUT = "skipped a sample: "
+_OF_LOADER = {"sampler", "threads", "prefetch", "tail"}
 
 
-def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle: int | None = None,
+def feed(dataset: str, arrays: Sequence[str], *, batch_size: int = 256, shuffle: int | None = None,
          shard: tuple[int, int] | None = None, drop_last: bool = False, epochs: int | range | None = 1,
          transform: Mapping[str, str | Sequence[str]] | None = None, consumers: int = 1, on_slow: str = "block",
-         name: str | None = None, timeout: float = 300, copy: bool = True, max_skipped: int = 0,
-         store: str | os.PathLike[str] | None = None) -> Feed:
+         name: str | None = None, timeout: float = 300, copy: bool = True, retries: int = 0, max_skipped: int = 0,
+         store: str | os.PathLike[str] | None = None, **unknown: NoReturn) -> Feed:
     """Start ``larder feed``, which shuffles and transforms batches in another process, and iterate over them as with `batches`.
 
-    `arrays` are names of arrays with equally many rows. `shuffle` is a seed: the order is that of torch's ``randperm`` for ``shuffle + epoch``.
+    `arrays` is a list of names of arrays and columns with equally many rows, and each batch is a dict of them. Ragged rows are padded to the longest of
+    the batch, ``batch["tokens.mask"]`` marks those without padding, and ``batch.rows("tokens")`` is a list of the rows
+    without it, ``batch.texts("caption")`` one of the texts. `shuffle` is a seed: the order is that of torch's ``randperm`` for ``shuffle + epoch``.
     `shard` is ``(rank, world)``. `epochs` is a number, or a range: ``range(3, 10)`` continues after epoch 2. None means endless.
-    `transform` maps names of arrays to steps, which ``larder feed --help`` lists: ``{"image": "randomFlip,toFloat,normalize(0.5,0.2)"}``.
+    `transform` maps names of arrays to steps, which ``larder feed --help`` lists: ``{"image": "randomFlip,toFloat,normalize(0.5,0.2)"}``. Those of a
+    column come first: ``{"tokens": "truncate(512),padLeft"}``. Functions of your own are for `Loader`.
 
     With `name` and ``consumers=n``, other processes attach with ``larder.batches(name)``, and the first batch waits for n of them, including
     this one. If a consumer is behind by all slots, `on_slow="block"` waits for it and ``"drop"`` drops it.
     `timeout` is the longest wait, in seconds, for others to attach and for each batch. `copy` is as for `batches`.
 
-    `max_skipped` is the maximum number of rows of an epoch that are skipped because they cannot be read or transformed, such as broken images. Their
+    A row that cannot be read or transformed is tried again `retries` times. `max_skipped` is the maximum number of rows of an epoch that are then skipped, such as broken images. Their
     batches are shorter, or empty; a warning at the end has the number. One more such row ends the feed.
 
     Use it in ``with``, which ends the feed. It also ends with this process, even after Ctrl-C or SIGKILL. If the feed
@@ -45,15 +50,18 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     ...     for batch in batches:
     ...         train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
     """
+    if unknown:
+        raise _no_such_setting_of_feed(*next(iter(unknown.items())))
     consumers = _integer("consumers", consumers, 1, "count this process, too")
-    batch, seed = _integer("batch", batch, 1), _seed(shuffle)
-    if transform is not None and not hasattr(transform, "items"):
-        raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
-                                 transform=transform))
+    batch_size, seed = _integer("batch_size", batch_size, 1), _seed(shuffle)
+    if isinstance(arrays, str):
+        raise TypeError(_message("a feed has dicts of the arrays of a list", f"write arrays=[{arrays!r}]", arrays=repr(arrays)))
+    _require_steps(dataset, arrays, transform)
     name = name or f"feed-{os.getpid()}-{os.urandom(4).hex()}"
-    words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
+    words = ["feed", name, dataset, "--arrays", ",".join(arrays), "--batch-size", batch_size,
              "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
-             "--timeout", f"{max(1, int(timeout * 1000))}ms", "--max-skipped", max_skipped, "--until-eof"]
+             "--timeout", f"{max(1, int(timeout * 1000))}ms", "--retries", _integer("retries", retries, 0),
+             "--max-skipped", _integer("max_skipped", max_skipped, 0), "--until-eof"]
     if seed is not None:
         words += ["--shuffle", seed]
     if shard is not None:
@@ -64,6 +72,27 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
         words += ["--transform", f"{array}={steps if isinstance(steps, str) else ','.join(steps)}"]
     path = _trusted(_served(store))
     return Feed(path, name, timeout, copy, _FeedProcess(_command_line(words, path)))
+
+
+def _require_steps(dataset, arrays, transform):
+    """Refuse a transform without steps by name. Functions of Python cannot run in the feed."""
+    if transform is None:
+        return
+    steps = transform.values() if isinstance(transform, Mapping) else [transform]
+    if any(callable(step) for some in steps for step in (some if isinstance(some, (list, tuple)) else [some])):
+        raise TypeError(_message("a feed runs in another process, so it has no functions of this one", f"larder.Loader({dataset!r}, {[*arrays]}, "
+                                 "batch_size=..., transform=...) runs them on each batch", transform=transform))
+    if not isinstance(transform, Mapping):
+        raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
+                                 transform=transform))
+
+
+def _no_such_setting_of_feed(name, value):
+    if name in _OF_LOADER:
+        remedy = f"larder.Loader has {name}="
+    else:
+        remedy = "use batch_size=" if name == "batch" else _near(name, [*feed.__kwdefaults__])
+    return TypeError(_message("a feed has no such setting", remedy, **{name: repr(value)}))
 
 
 def _epoch_range(epochs):

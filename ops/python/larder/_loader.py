@@ -12,17 +12,19 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ._ahead import _file_rows, _ReadAhead
+from ._ahead import _file_rows, _ReadAhead, _row_numbers
 from ._batches import Batch
 from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
-from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _shuffled
+from ._failures import _FailurePolicy
+from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _WIDTH
+from ._samplers import _sampler_of
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
@@ -36,20 +38,25 @@ _LONGEST_WAIT = 1e8  # seconds: Python needs a finite timeout
 _ROWS_SHOWN = 10
 _MOST_CHECKED = 1 << 27  # samples of an order that are compared with a state; as in Java
 _SETTINGS = {"num_workers": "threads=", "prefetch_factor": "prefetch=", "collate_fn": "transform=", "generator": "shuffle=SEED", "seed": "shuffle=SEED",
-             "sampler": "shuffle=SEED and shard=(rank, world)", "batch": "batch_size=", "pin_memory": "larder.torch.Loader"}
+             "batch": "batch_size=", "pin_memory": "larder.torch.Loader", "on_failure": "retries= and max_skipped=",
+             "batch_sampler": "DataLoader(larder.torch.Rows(...), batch_sampler=...)"}
+_FEED_SETTINGS = {"epochs", "consumers", "on_slow", "name", "copy"}
 
 
 class Loader:
     """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is one epoch, and the next
     loop is the next epoch.
 
-    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all
-    arrays of the dataset. A loader gathers plain arrays only: list `arrays` if the dataset also has columns of texts, ragged rows or files. `larder.feed` has
-    batches of the images that ``larder load --as images`` loads, decoded. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
-    the stored dtype. The arrays belong to the caller: writable, and valid as long as you keep them. Their memory is reused when nothing
-    refers to it any more, so drop batches that you do not need.
+    `dataset` is a name or an open `Dataset`; `arrays` is a list of names of arrays with equally many rows, by default all
+    arrays of the dataset. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
+    the stored dtype. If the arrays are named one after the other, ``Loader("mnist", "train-images", "train-labels", batch_size=256)``, it is a
+    tuple of them instead. The arrays belong to the caller: writable, and valid as long as you keep them. Their memory is reused when nothing
+    refers to it any more, so drop batches that you do not need. A loader gathers plain arrays only: `larder.feed` has batches of images that it
+    decodes, of texts and of ragged rows.
 
-    `shuffle` is a seed; without one the rows have their stored order. Epoch ``e`` has the order of ``torch.manual_seed(seed +
+    `sampler` chooses the rows: a list or a mask of rows, a `larder.Sampler`, or a sampler of torch, such as a ``WeightedRandomSampler``.
+    `shuffle` is a seed: it shuffles the rows of a list, and makes the draws of a torch sampler a function of ``seed + epoch``, which `shard` and
+    ``load_state_dict`` need. Without both the rows have their stored order. Epoch ``e`` has the order of ``torch.manual_seed(seed +
     e)`` and ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank,
     seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. If each node of a run
     has a shard of the dataset, `rank` still counts over all nodes. `tail` is for samples that do not divide by the ranks:
@@ -58,8 +65,11 @@ class Loader:
     (``batch.size == 0``, and ``loss.mean()`` is NaN). `drop_last` omits a shorter last batch.
 
     `threads` gather up to `prefetch` batches ahead, or more if these have less than 64 KiB. A loop that is faster gathers as well instead of
-    waiting. With ``threads=0`` only the loop gathers. `transform` gets each batch in the thread that gathered it, and the loop gets
-    its result. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
+    waiting. With ``threads=0`` only the loop gathers. `transform` gets each batch in the thread that gathered it, the arrays
+    of a tuple one by one, and the loop gets its result; or it is a dict from names of arrays to functions of one array. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
+
+    A batch that cannot be read or transformed is tried again `retries` times. Then up to `max_skipped` samples of an epoch are skipped, with a warning:
+    if a batch fails, each of its samples is tried alone, and then those that do not fail are a shorter batch, which may be empty. `skipped` has their number.
 
     A loader runs one epoch at a time: a loop within a loop needs a second loader.
 
@@ -75,35 +85,41 @@ class Loader:
     ...         step(batch["train-images"], batch["train-labels"])
     """
 
-    def __init__(self, dataset: str | Dataset, arrays: Sequence[str] | None = None, *, batch_size: int, shuffle: int | None = None,
-                 shard: tuple[int, int] = (0, 1), tail: str = "pad", drop_last: bool = False, threads: int | None = None,
-                 prefetch: int = 4, transform: Callable[[Any], Any] | None = None, timeout: float = 300,
-                 store: str | os.PathLike[str] | None = None, **unknown: NoReturn) -> None:
+    def __init__(self, dataset: str | Dataset, *named: str | Sequence[str] | None, arrays: Sequence[str] | None = None, batch_size: int,
+                 shuffle: int | None = None, sampler: Any = None, shard: tuple[int, int] = (0, 1), tail: str = "pad", drop_last: bool = False,
+                 threads: int | None = None, prefetch: int = 4, transform: Callable[..., Any] | Mapping[str, Callable[[Any], Any]] | None = None,
+                 timeout: float = 300, retries: int = 0, max_skipped: int = 0, store: str | os.PathLike[str] | None = None,
+                 **unknown: NoReturn) -> None:
         if unknown:
             raise _no_such_setting(*next(iter(unknown.items())))
         self._dataset = _opened(dataset, store)
-        self._names = _names(self._dataset, arrays)
+        self._names, self._is_tuple = _named(self._dataset, named, arrays)
         if len(set(self._names)) < len(self._names):
             raise ValueError(_message("an array is named twice", "a batch has each array once", dataset=self._dataset.name, arrays=self._names))
         self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
-        self._files = [_file_rows(self._dataset._array(name), name) for name in self._names]
-        self._batch_size, self._shuffle = _integer("batch_size", batch_size, 1), _seed(shuffle)
+        files: dict[str, Any] = {}
+        self._files = [_file_rows(self._dataset._array(name), name, files) for name in self._names]
+        self._batch_size, self._policy = _integer("batch_size", batch_size, 1), _FailurePolicy(retries, max_skipped)
         rank, world = _ranks(shard)
         if tail not in _TAILS or (drop_last and tail == "exact"):
             raise ValueError(_message("settings of a loader are invalid", "tail is pad, drop or exact, and exact leaves nothing out",
                                       tail=repr(tail), drop_last=drop_last))
         if not isinstance(timeout, (int, float, np.number)) or not timeout > 0:
             raise ValueError(_message("timeout is not a number of seconds", "give a number above 0", timeout=repr(timeout)))
+        seed = _seed(shuffle)
+        self._sampler = _sampler_of(sampler, seed, self._rows, world, dataset=self._dataset.name)
+        self._samples = self._sampler._samples(self._rows)
         self._identity, rank, world = _here(self._dataset, rank, world)
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
         self._threads = _fitting_threads(transform) if threads is None else _integer("threads", threads, 0)
-        self._prefetch, self._transform, self._timeout = _integer("prefetch", prefetch, 1), transform, min(timeout, _LONGEST_WAIT)
+        self._prefetch, self._timeout = _integer("prefetch", prefetch, 1), min(timeout, _LONGEST_WAIT)
+        self._transform = _of_batch(transform, self._dataset, self._names, self._is_tuple)
         batch_bytes = self._batch_size * sum(source.row_bytes for source in self._sources)
-        fitting = min(_TOGETHER_BYTES // max(batch_bytes, _LEAST_BATCH_BYTES), -(-self._rows // self._batch_size))
-        self._together = 1 if transform else max(1, fitting)
+        fitting = min(_TOGETHER_BYTES // max(batch_bytes, _LEAST_BATCH_BYTES), -(-self._samples // self._batch_size))
+        self._together = 1 if transform or self._policy else max(1, fitting)
         self._pool = _Pool(self._sources, self._batch_size * self._together)
-        self._seed = self._shuffle or 0
+        self._seed, self._skipped = seed or 0, 0
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
         self._counters: _Counters | None = None
@@ -113,6 +129,11 @@ class Loader:
     def dataset(self) -> Dataset:
         """The dataset, one version of it."""
         return self._dataset
+
+    @property
+    def skipped(self) -> int:
+        """The number of samples that were skipped since the loader was made."""
+        return self._skipped + self._policy.skipped
 
     def __len__(self) -> int:
         """Return how many batches a whole epoch has for this rank."""
@@ -139,7 +160,7 @@ class Loader:
         """Return the position after the returned batches, as a dict that ``json`` can write."""
         epoch, plan, batch = self._reached
         consumed, length = plan.consumed_after(batch), plan.length
-        state = {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
+        state = {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler.description, "seed": self._seed,
                  "epoch": epoch, "consumed": consumed, "length": length}
         receipt = self.receipt
         return state if receipt is None else {**state, "receipt": receipt}
@@ -157,7 +178,8 @@ class Loader:
         if sums is None:
             return None
         visited, skipped = sums
-        return _receipt(self._identity, visited, skipped if self._shard[0] == 0 else 0)  # one rank keeps what was skipped before
+        before = skipped if self._shard[0] == 0 else 0  # one rank keeps those that were skipped before
+        return _receipt(self._identity, visited, (before + plan.skipped_after(batch)) % _WIDTH)
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
         """Resume at a state: the next ``for`` continues its epoch, or begins the next one if the epoch was
@@ -185,9 +207,9 @@ class Loader:
         if digest != self._identity:
             raise LarderError(_message("state was saved over other data", "open that version, or start over", dataset=self._dataset.name,
                                        version=self._dataset.version, stateDigest=digest, digest=self._identity))
-        if sampler != self._sampler():
-            raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
-                                       dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
+        if sampler != self._sampler.description:
+            raise LarderError(_message("state was saved with another order", "make the loader with the seed and the sampler of the state",
+                                       dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler.description))
         plan = self._resumed(epoch, consumed, length, before)
         self._end()
         self._seed, self._reached = seed, (epoch, plan, -1)
@@ -210,16 +232,13 @@ class Loader:
     def __repr__(self) -> str:
         return f"<larder.Loader {self._dataset.name} version {self._dataset.version}: {self._names} in batches of {self._batch_size}>"
 
-    def _sampler(self):
-        return "sequential" if self._shuffle is None else f"random(seed={self._shuffle})"
-
     def _waited_for_disk(self):
         """Return the seconds that gathers have waited for a disk."""
         return sum(file.waited for file in self._files if file)
 
     def _plan(self, epoch, start=0, length=None):
-        order = None if self._shuffle is None or epoch is None else self._order(epoch)
-        return _Plan(self._rows, order, self._batch_size, self._drop_last, self._shard, start, length)
+        order = None if epoch is None else self._order(epoch)
+        return _Plan(self._samples, order, self._batch_size, self._drop_last, self._shard, start, length)
 
     def _resumed(self, epoch, consumed, length, before):
         """Return the plan of the rest of an epoch. Refuses a receipt of other samples than the order has."""
@@ -227,9 +246,10 @@ class Loader:
         plan = self._plan(epoch if checks else None, consumed, length)
         ordered = plan.terms_of_order() if checks else 0
         if checks and ordered != before[0]:
-            raise LarderError(_message("state was saved after other samples than the order has", "resume with the releases of Larder and of PyTorch or "
+            drawn = "seed the draws of the sampler with shuffle=SEED before you save a state; or " if not self._sampler._is_pure else ""
+            raise LarderError(_message("state was saved after other samples than the order has", drawn + "resume with the releases of Larder and of PyTorch or "
                                        "numpy that the state was saved with; or remove its \"receipt\", and samples may come twice or not at all",
-                                       dataset=self._dataset.name, epoch=epoch, consumed=consumed, sampler=self._sampler(),
+                                       dataset=self._dataset.name, epoch=epoch, consumed=consumed, sampler=self._sampler.description,
                                        stateReceipt=_receipt(self._identity, *before), receipt=_receipt(self._identity, ordered)))
         plan.before = before
         return plan
@@ -237,11 +257,11 @@ class Loader:
     def _order(self, epoch):
         ahead, self._ahead = self._ahead, None
         order = ahead.await_order() if ahead is not None and ahead.epoch == epoch else None
-        return _shuffled(self._rows, self._shuffle + epoch) if order is None else order
+        return self._sampler._order(self._rows, epoch) if order is None else order
 
     def _lay_ahead(self, epoch):
-        if self._shuffle is not None and _LEAST_LAID_AHEAD <= self._rows <= _MOST_LAID_AHEAD:
-            self._ahead = _OrderAhead(self._rows, self._shuffle + epoch, epoch)
+        if self._sampler._draw is not None and self._sampler._is_pure and _LEAST_LAID_AHEAD <= self._samples <= _MOST_LAID_AHEAD:
+            self._ahead = _OrderAhead(self._sampler, self._rows, epoch)
             _start(self._ahead)
 
     def _begin(self, epoch, start=0, length=None):
@@ -262,6 +282,7 @@ class Loader:
         if is_same:
             plan.before = before.before
         self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
+        self._skipped, self._policy = self.skipped, self._policy.begun()
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
         self._running = weakref.ref(running)  # ends its threads if the loop drops it
         self._lay_ahead(epoch + 1)
@@ -303,7 +324,12 @@ def _ranks(shard):
 
 def _no_such_setting(name, value):
     known = [*Loader.__init__.__kwdefaults__, "batch_size"]
-    remedy = f"use {_SETTINGS[name]}" if name in _SETTINGS else _near(name, known)
+    if name == "generator" and hasattr(value, "initial_seed"):
+        remedy = f"use its seed: shuffle={value.initial_seed()}"
+    elif name in _FEED_SETTINGS:
+        remedy = f"larder.feed has {name}="
+    else:
+        remedy = f"use {_SETTINGS[name]}" if name in _SETTINGS else _near(name, known)
     return TypeError(_message("a loader has no such setting", remedy, **{name: repr(value)}))
 
 
@@ -324,6 +350,43 @@ def _here(dataset, rank, world):
         raise ValueError(_message("this rank's rows are not on this node", "give shard=(RANK, WORLD_SIZE), with equally many ranks on each node",
                                   dataset=dataset.name, rank=rank, world=world, shard=f"{index}/{count}"))
     return f"{whole}/{count}", rank % (world // count), world // count
+
+
+def _named(opened, named, arrays=None):
+    """Return the names of arrays, and whether batches are tuples. They are if the names are given one after the other, not as a list."""
+    if len(named) == 1 and not isinstance(named[0], str):
+        named, arrays = (), named[0]
+    if named and (arrays is not None or not all(isinstance(name, str) for name in named)):
+        raise TypeError(_message("not names of arrays", "give them as one list, or one after the other, and settings by name: batch_size=256",
+                                 dataset=opened.name, arrays=named if arrays is None else (*named, arrays)))
+    return _names(opened, named or arrays), bool(named)
+
+
+def _of_batch(transform, opened, names, is_tuple):
+    """Return a transform as a function of a dict. It may be a dict of functions for one array each, and it gets the arrays of a tuple one by one."""
+    if transform is None:
+        return None
+    if not isinstance(transform, Mapping):
+        if not callable(transform):
+            raise TypeError(_message("transform is not a function", "give a function, or a dict from names of arrays to functions", transform=repr(transform)))
+        return (lambda batch: transform(*batch.values())) if is_tuple else transform
+    for name, function in transform.items():
+        if name not in names:
+            raise NotFound(_message("no such array to transform", _near(name, names), dataset=opened.name, array=name))
+        if not callable(function):
+            raise TypeError(_message("a transform of an array is not a function", f"steps by name are for larder.feed: larder.feed({opened.name!r}, {names}, "
+                                     f"transform={{{name!r}: {function!r}}})", dataset=opened.name, array=name, transform=repr(function)))
+
+    def transformed(batch):
+        for name, function in transform.items():
+            try:
+                batch[name] = function(batch[name])
+            except Exception as e:
+                _note(e, "the transform of an array failed", dataset=opened.name, array=name)
+                raise
+        return tuple(batch.values()) if is_tuple else batch
+
+    return transformed
 
 
 def _names(opened, arrays):
@@ -354,7 +417,8 @@ def _instead(opened, columns, arrays=()):
     kinds = opened.columns
     files = next((name for name in columns if kinds[name] == "bytes"), None)
     if files is None:
-        return f"read the rows of a column with larder.dataset({opened.name!r})[{columns[0]!r}][row], in a torch Dataset of your own for instance"
+        return (f"larder.feed has batches of columns: larder.feed({opened.name!r}, {[*columns, *arrays]}); or read rows with "
+                f"larder.dataset({opened.name!r})[{columns[0]!r}][row]")
     return (f"larder.feed decodes images: larder.feed({opened.name!r}, {[files, *arrays]}, "
             f"transform={{{files!r}: 'decode,resize(224,224),toFloat'}})")
 
@@ -391,9 +455,11 @@ class _Source:
 
 
 def _shown(rows):
-    """Return the text of rows for an error."""
+    """Return the text of rows, or of positions, for an error."""
     if isinstance(rows, slice):
         return f"{rows.start}..{rows.stop - 1}" if rows.step == 1 else f"{rows.start}..{rows.stop - 1} in steps of {rows.step}"
+    if len(rows) > 2 and (np.diff(rows) == rows[1] - rows[0]).all() and rows[1] > rows[0]:
+        return _shown(slice(rows[0], rows[-1] + 1, rows[1] - rows[0]))
     some = ",".join(map(str, rows[:_ROWS_SHOWN]))
     return some if len(rows) <= _ROWS_SHOWN else f"{some},… ({len(rows)})"
 
@@ -445,6 +511,8 @@ class _Gatherer:
     def __init__(self, loader, epoch, plan):
         self._pool, self._plan, self._epoch, self._transform = loader._pool, plan, epoch, loader._transform
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
+        self._policy = loader._policy or None
+        self._hands_out_tuples = loader._is_tuple and self._transform is None
         windows = sum(file is not None for file in loader._files)
         gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, windows) if file else source
                    for source, file in zip(loader._sources, loader._files)]
@@ -456,16 +524,11 @@ class _Gatherer:
         """Return the batches of a group. `row` has the counters of the calling thread, which gathers at present."""
         first, size = group * self._together, self._batch_size
         rows, samples, valid = self._plan.rows(first, self._together)
+        if self._policy is not None:
+            return [self._made_of_good(first, _row_numbers(rows), samples, valid, row)]
         arrays = self._gathered(rows, samples, first * size, row)
         if self._together == 1:
-            batch = self._batch(arrays, first, samples, valid)
-            if self._transform is not None:
-                row.begin(_USER_CODE)
-                try:
-                    batch = self._transformed(batch, rows)
-                finally:
-                    row.begin(_GATHERING)
-            return [batch]
+            return [self._made(arrays, first, samples, valid, rows, row)]
         batches = []
         for number in range(first, min(first + self._together, self._plan.batches)):
             start = (number - first) * size
@@ -476,6 +539,34 @@ class _Gatherer:
             parts = [(name, array[start:stop]) for name, array in arrays]
             batches.append(self._batch(parts, number, its_size, its_valid))
         return batches
+
+    def _made(self, arrays, number, size, valid, rows, row, places=None):
+        """Return the batch of some arrays, transformed."""
+        batch = self._batch(arrays, number, size, valid)
+        if self._transform is None:
+            return batch
+        row.begin(_USER_CODE)
+        try:
+            return self._transform(batch)
+        except Exception as e:
+            positions = self._plan.positions(number, np.arange(size) if places is None else places)
+            _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=number, positions=_shown(positions), rows=_shown(rows))
+            raise
+        finally:
+            row.begin(_GATHERING)
+
+    def _made_of_good(self, number, rows, samples, valid, row):
+        """Return the batch of the samples that can be read and transformed."""
+        def make(places):
+            arrays = self._gathered(rows[places], len(places), number * self._batch_size, row)
+            return self._made(arrays, number, len(places), int(np.count_nonzero(places < valid)), rows[places], row, places)
+
+        def describe(place):
+            return {"dataset": self._dataset, "epoch": self._epoch, "batch": number, "row": rows[place], "position": self._plan.positions(number, place)}
+
+        batch, places = self._policy.made(make, samples, describe)
+        self._plan.skip(number, np.delete(np.arange(samples), places))
+        return batch
 
     def _gathered(self, rows, size, first, row):
         """Return the arrays of some rows with their names. `first` is the position of the first row, `row` the caller's counters."""
@@ -498,26 +589,21 @@ class _Gatherer:
         handed_out = self._handed_out
         if handed_out is not None:
             arrays = [(name, handed_out(array)) for name, array in arrays]
+        if self._hands_out_tuples:
+            return tuple([array for _, array in arrays])
         return Batch(arrays, self._epoch, number, size, valid)
-
-    def _transformed(self, batch, rows):
-        try:
-            return self._transform(batch)
-        except Exception as e:
-            _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=batch.number, rows=_shown(rows))
-            raise
 
 
 class _OrderAhead(threading.Thread):
     """Computes the order of the next epoch while one runs."""
 
-    def __init__(self, rows, seed, epoch):
+    def __init__(self, sampler, rows, epoch):
         super().__init__(name="larder-order", daemon=True)
-        self._rows, self._seed, self.epoch, self._order = rows, seed, epoch, None
+        self._sampler, self._rows, self.epoch, self._order = sampler, rows, epoch, None
 
     def run(self):
         with contextlib.suppress(MemoryError):  # then it is computed when it is needed
-            self._order = _shuffled(self._rows, self._seed)
+            self._order = self._sampler._order(self._rows, self.epoch)
 
     def await_order(self):
         self.join()  # returns immediately in a forked child, which has no order

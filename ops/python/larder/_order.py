@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 import sys
@@ -121,6 +122,7 @@ def _receipt(digest, visited, skipped=0):
     return f"{(_receipt_start(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
 
 
+@functools.lru_cache(maxsize=None)
 def _receipt_start(digest):
     return int.from_bytes(_sha256(digest.encode()).digest()[:8], "big")
 
@@ -155,6 +157,7 @@ class _Plan:
         self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
         self.samples = self.batches * batch_size if drop_last else own
         self.before = 0, 0  # the sums of the receipt of the samples before the start; None if they are unknown
+        self._skipped = {}  # for each batch with skipped samples, the sum of their terms
         self._sums = 0, 0  # a number of batches, and the sum of the receipt's terms of all ranks for them
         self._is_released = False
 
@@ -200,6 +203,21 @@ class _Plan:
             self._sums = summed, total
         visited, skipped = self.before
         return (visited + total) % _WIDTH, skipped
+
+    def skip(self, batch, places):
+        """Note the samples of a batch that were skipped; none, if it was made without that."""
+        rows, _, valid = self.rows(batch)
+        places = places[places < valid]
+        rows = np.arange(rows.start, rows.stop, rows.step) if isinstance(rows, slice) else rows
+        self._skipped[batch] = _terms(self.positions(batch, places), rows[places])
+
+    def positions(self, batch, places):
+        """Return the positions in the epoch of places in a batch."""
+        return self.start + (batch * self._size + places) * self._world + self._rank
+
+    def skipped_after(self, batch):
+        """Return the sum of the receipt's terms of the samples that this rank has skipped after a batch."""
+        return sum(terms for number, terms in self._skipped.copy().items() if number <= batch) % _WIDTH
 
     def terms_of_order(self):
         """Return the sum of the receipt's terms of the samples before the start, from the order."""

@@ -85,6 +85,7 @@ class ComputedRows:
     def __init__(self, name, dataset, function, arrays, dtype, shape, version, patience):
         self._arguments = name, dataset, function, arrays, dtype, shape, version, patience
         self.name, self.dtype, self.function, self.patience = name, dtype, function, patience
+        self._place = {"dataset": dataset.name, "arrays": ",".join(arrays), "rows": name}
         sources = [_row_source(dataset, array) for array in arrays]
         lengths = {array: len(source) for array, source in zip(arrays, sources)}
         if len(set(lengths.values())) != 1:
@@ -194,13 +195,13 @@ class ComputedRows:
             made = self.function(*(source[row] for source in self._sources))
             value = np.asarray(made)
         except Exception as e:
-            raise LarderError(_message("the function of computed rows failed", "the cause is above", rows=self.name, row=row,
+            raise LarderError(_message("the function of computed rows failed", "the cause is above", **self._place, row=row,
                                        error=f"{type(e).__name__}: {e}")) from e
         if isinstance(made, np.ma.MaskedArray):
-            raise _bad_input(_message("a row has a mask, which rows have no room for", "return row.filled(...)", rows=self.name, row=row))
+            raise _bad_input(_message("a row has a mask, which rows have no room for", "return row.filled(...)", **self._place, row=row))
         if value.shape != self._row_shape or not _is_kind_of(value.dtype, self.dtype):
             raise _bad_input(_message("the function of computed rows returned an undeclared shape or type", "return that shape and type, or declare "
-                                       "shape= and dtype=", rows=self.name, row=row, shape=value.shape, dtype=value.dtype,
+                                       "shape= and dtype=", **self._place, row=row, shape=value.shape, dtype=value.dtype,
                                        wantedShape=self._row_shape, wantedDtype=self.dtype))
         if value.dtype == self.dtype:
             return np.ascontiguousarray(value).reshape(self._row_shape)
@@ -210,7 +211,7 @@ class ComputedRows:
         if changed:
             old, new = changed
             raise LarderError(_message("a row has values that its dtype cannot hold", f"declare a larger dtype than {self.dtype}, or return "
-                                       "values within its range", rows=self.name, row=row, value=old, stored=new, dtype=value.dtype,
+                                       "values within its range", **self._place, row=row, value=old, stored=new, dtype=value.dtype,
                                        wantedDtype=self.dtype))
         return cast
 

@@ -22,6 +22,7 @@ from ._arrays import Array, _private
 from ._columns import _picked
 from ._datasets import Dataset
 from ._errors import LarderError, _message, _note
+from ._failures import _FailurePolicy
 
 __all__ = ["Loader", "Rows", "tensor"]
 
@@ -65,7 +66,7 @@ def _require_dtype(dtype):
 
 class Rows(data.Dataset):
     """A map-style dataset: sample ``i`` is the tuple of the i-th rows of some arrays with equally many rows, as
-    tensors.
+    tensors. If the arrays are a list, or not named, samples and batches are dicts, as those of `Loader`.
 
     A `DataLoader` of PyTorch 2 requests whole batches: one gather for each array, no loop over samples, in the main
     process and in workers. With PyTorch 1 pass the row numbers, and let `collate` gather:
@@ -73,22 +74,29 @@ class Rows(data.Dataset):
     is a whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
 
     Tensors have the stored dtype and are writable copies. `transform` gets those of a whole batch,
-    ``transform(images, labels)``, and returns a tensor, or a tuple, list or dict of tensors, which may be nested:
-    ``(view1, view2), labels``. Each has one row for each sample. A sample has the same form, with a row of each tensor.
+    ``transform(images, labels)`` or a dict, and returns a tensor, or a tuple, list or dict of tensors, which may be nested:
+    ``(view1, view2), labels``. Each has one row for each sample. A sample has the same form, with a row of each tensor. It may also be a dict
+    from names of arrays to functions of one tensor.
+
+    If the transform of a batch fails, it is tried again `retries` times. Then up to `max_skipped` samples are skipped, in each process, with a warning: the
+    batch is shorter. A single sample cannot be skipped.
 
     It pickles as the name of the dataset, so workers share the pages, whether forked, spawned or started by a fork
     server.
     """
 
-    def __init__(self, dataset: str | Dataset, *arrays: str, transform: Callable[..., Any] | None = None, store: Any = None) -> None:
+    def __init__(self, dataset: str | Dataset, *arrays: str | Sequence[str], transform: Callable[..., Any] | Mapping[str, Callable[[Any], Any]] | None = None,
+                 retries: int = 0, max_skipped: int = 0, store: Any = None) -> None:
         self._dataset = _loader._opened(dataset, store)
-        self._names = _loader._names(self._dataset, arrays or None)
+        self._names, self._is_tuple = _loader._named(self._dataset, arrays)
         self._sources = [_loader._Source(self._dataset, name) for name in self._names]
         self._rows = _loader._equal_rows(self._dataset, self._sources)
         for source in self._sources:
             _require_dtype(source.dtype)
         self._arrays = [source.array for source in self._sources]  # for single rows: a gather takes ten times as long
-        self._transform = transform
+        self._transform = _loader._of_batch(transform, self._dataset, self._names, self._is_tuple)
+        self._policy = _FailurePolicy(retries, max_skipped)
+        self._arguments = self._dataset, self._names, self._is_tuple, transform, retries, max_skipped
 
     def __len__(self) -> int:
         return self._rows
@@ -99,10 +107,11 @@ class Rows(data.Dataset):
             if type(row) is not int:
                 return self._whole(row)
         if self._transform is None:
-            sample = _Sample([torch.from_numpy(array[row, ...].copy()) for array in self._arrays])  # numpy copies a row in half the time
+            tensors = [torch.from_numpy(array[row, ...].copy()) for array in self._arrays]  # numpy copies a row in half the time
+            sample = _Sample(tensors) if self._is_tuple else _NamedSample(zip(self._names, tensors))
             sample.row = row
             return sample
-        return _sample(self._transformed([torch.from_numpy(array[row:row + 1].copy()) for array in self._arrays], [row]), 0, row)
+        return _sample(self._policy.tried(self._of_row, row), 0, row)
 
     def __getitems__(self, rows: Sequence[int]) -> Sequence[Any]:
         samples = _Samples(self, rows)
@@ -118,25 +127,41 @@ class Rows(data.Dataset):
         return data.default_collate(samples)
 
     def __reduce__(self) -> Any:
-        return _rows, (self._dataset, self._names, self._transform)
+        return _rows, self._arguments
 
     def __repr__(self) -> str:
         return f"<larder.torch.Rows {self._dataset.name} version {self._dataset.version}: {self._rows} of {self._names}>"
 
+    def _of_row(self, row):
+        return self._transformed([torch.from_numpy(array[row:row + 1].copy()) for array in self._arrays], [row])
+
     def _whole(self, rows):
+        return self._good(rows)[0]
+
+    def _good(self, rows):
+        """Return the batch of rows, and the rows in it: all, without those that were skipped."""
         if rows.ndim != 1:
             raise IndexError(_message("rows are picked by one number, or by one list of them", "flatten the list", dataset=self._dataset.name,
                                       shape=rows.shape))
+        if not self._policy:
+            return self._gathered(rows), rows
+        whole, places = self._policy.made(lambda places: self._gathered(rows[places]), len(rows),
+                                          lambda place: {"dataset": self._dataset.name, "row": rows[place]})
+        return whole, rows[places]
+
+    def _gathered(self, rows):
         tensors = []
         for source in self._sources:
             out = _empty((len(rows), *source.shape), source.dtype)
             source.gather(rows, out.numpy())
             tensors.append(out)
-        return tensors if self._transform is None else self._transformed(tensors, rows)
+        if self._transform is not None:
+            return self._transformed(tensors, rows)
+        return tensors if self._is_tuple else dict(zip(self._names, tensors))
 
     def _transformed(self, tensors, rows):
         try:
-            whole = self._transform(*tensors)
+            whole = self._transform(dict(zip(self._names, tensors)))
         except Exception as e:
             _note(e, "the transform of larder.torch.Rows failed", dataset=self._dataset.name, rows=_loader._shown(rows))
             raise
@@ -149,9 +174,9 @@ class Rows(data.Dataset):
         return whole
 
 
-def _rows(dataset, names, transform):
+def _rows(dataset, names, is_tuple, transform, retries, max_skipped):
     """Open the rows of a dataset: the result of unpickling a `Rows`."""
-    return Rows(dataset, *names, transform=transform)
+    return Rows(dataset, *(names if is_tuple else [names]), transform=transform, retries=retries, max_skipped=max_skipped)
 
 
 def _empty(shape, dtype):
@@ -168,7 +193,11 @@ class _Samples(Sequence):
 
     def __init__(self, rows, numbers):
         self._numbers = list(numbers)
-        self.whole = rows._whole(_picked(self._numbers, len(rows), dataset=rows._dataset.name))
+        self.whole, kept = rows._good(_picked(self._numbers, len(rows), dataset=rows._dataset.name))
+        if len(kept) < len(self._numbers):
+            self._numbers = kept.tolist()
+            if not self._numbers:
+                raise LarderError(_message("all samples of a batch were skipped", "check the data, or make larger batches", dataset=rows._dataset.name))
 
     def __len__(self):
         return len(self._numbers)

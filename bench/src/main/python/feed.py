@@ -113,7 +113,7 @@ def by_data_loader(samples, workers, torch):
 def feed_batches(copy):
     import larder
 
-    with larder.feed("feed-bench", ["images"], batch=BATCH, shuffle=1, drop_last=True, epochs=3, copy=copy,
+    with larder.feed("feed-bench", ["images"], batch_size=BATCH, shuffle=1, drop_last=True, epochs=3, copy=copy,
                      transform={"images": STEPS}) as batches:
         for batch in batches:
             yield batch.pop("images")

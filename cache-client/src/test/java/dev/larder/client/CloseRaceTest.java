@@ -20,9 +20,11 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Threads that read while another closes: each reads the truth or an {@link IllegalStateException}, and the JVM lives. */
+@Tag("races")
 class CloseRaceTest {
     private static final int SEED = 20_260_101;
     private static final int ROUNDS = 300;

@@ -23,6 +23,13 @@ def text(value):
     return f"{kind} {list(value.shape)} {words}"
 
 
+def put_texts(expected, name, array):
+    """Say what is expected of a column of texts or bytes."""
+    rows = [value.encode() if isinstance(value, str) else bytes(value or b"") for value in array[...]]
+    expected[name + ("/values" if name.endswith("bytes") else "/bytes")] = text(np.frombuffer(b"".join(rows), "u1"))
+    expected[name + "/offsets"] = text(np.cumsum([0] + [len(row) for row in rows]).astype("<i8"))
+
+
 def numbers(shape, dtype):
     dtype = np.dtype(dtype)
     return RNG.integers(0, 2 if dtype.kind == "b" else 100, shape).astype(dtype)
@@ -89,6 +96,10 @@ def version_2(root):
         array[4:5, 1:3] = array[0:1, 0:2]
         array[0] = numbers(5, "i1").astype(kind)
         expected["fills/" + kind[:2]] = text(array[...])
+    for name, kind, fill in [("utf8", str, "missing"), ("bytes", bytes, None)]:
+        array = group.create_dataset("texts/" + name, shape=(7,), chunks=3, dtype=kind, fill_value=fill)
+        array[:2] = np.array(["a", "\u4e2d\u6587"] if kind is str else [b"ab", b"c"], dtype=object)
+        put_texts(expected, "texts/" + name, array)
     zarr.consolidate_metadata(root)
     return expected
 
@@ -138,6 +149,10 @@ def version_3(root):
         array = group.create_array("fills/" + kind[:2], shape=(7, 5), chunks=(3, 2), dtype=kind, fill_value=fill)
         array[0] = numbers(5, "i1").astype(kind)
         expected["fills/" + kind[:2]] = text(array[...])
+    for name, kind, fill in [("utf8", "string", "missing"), ("bytes", "variable_length_bytes", b"")]:
+        array = group.create_array("texts/" + name, shape=(7,), chunks=(3,), dtype=kind, fill_value=fill)
+        array[:2] = np.array(["a", "\u4e2d\u6587"] if kind == "string" else [b"ab", b"c"], dtype=object)
+        put_texts(expected, "texts/" + name, array)
     zarr.consolidate_metadata(root)
     return expected
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Facts about a process or a thread from its {@code stat} file in {@code /proc}.
+ * Facts about a process or a thread, read from {@code /proc}.
  *
  * @param state the kernel's letter; {@code D} if it waits for a disk
  * @param majorFaults the page faults that read from a disk

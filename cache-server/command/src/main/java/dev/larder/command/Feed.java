@@ -1,13 +1,14 @@
 package dev.larder.command;
 
+import dev.larder.client.Column;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.command.feed.EpochRange;
 import dev.larder.command.feed.FeedRun;
 import dev.larder.command.feed.FeedStop;
 import dev.larder.command.feed.FeedSummary;
+import dev.larder.command.feed.FieldText;
 import dev.larder.command.feed.ShardConverter;
-import dev.larder.command.feed.TransformText;
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
@@ -25,11 +26,9 @@ import dev.larder.loader.fanout.BatchPublisher;
 import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
 import dev.larder.loader.fanout.BatchPublisherBuilder;
 import dev.larder.loader.sample.Shard;
-import dev.larder.loader.transform.Step;
-import dev.larder.loader.transform.Transform;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -57,6 +56,11 @@ import picocli.CommandLine.Spec;
                     + " resizeShorter(side,filter=bilinear), randomResizedCrop(height,width,minArea=0.08,maxArea=1),"
                     + " colourJitter(brightness,contrast,saturation,hue). Images have the bytes of Pillow; decode(rgb,scaled) is"
                     + " faster for large JPEGs that become at most half as large, but changes their pixels.",
+            "Ragged rows are padded to the longest of the batch, ARRAY.mask marks the rest; texts and files are their bytes back to"
+                    + " back, ARRAY.offsets has their starts. Steps that change this come before all others: packed,"
+                    + " padded, padLeft, toMultipleOf(multiple), fillValue(value), truncate(items), at(rows),"
+                    + " lookup(keys,index). window(length) reads windows of a long array: stride(rows), offset(rows),"
+                    + " random, within(offsets).",
             "Ctrl-C or SIGTERM ends the feed; its trainers get what was published, and then an error that says so."
         },
         footer = {
@@ -65,15 +69,15 @@ import picocli.CommandLine.Spec;
             "    --epochs 0..9 --transform 'train-images=toFloat,normalize(0.286,0.353)'"
         },
         customSynopsis = {
-            "larder feed RUN DATASET --arrays a,b [--batch N] [--shuffle SEED] [--shard R/W]",
-            "            [--drop-last] [--epochs A..B] [--transform ARRAY=STEP,STEP]...",
+            "larder feed RUN DATASET --arrays a,b [--batch-size N] [--shuffle SEED]",
+            "            [--shard R/W] [--drop-last] [--epochs A..B] [--transform ARRAY=STEP,STEP]...",
             "            [--consumers N] [--on-slow block|drop] [--slots N] [--patience D]",
-            "            [--timeout D] [--max-skipped N] [--until-eof] [--json]"
+            "            [--timeout D] [--retries N] [--max-skipped N] [--until-eof] [--json]"
         })
 final class Feed implements Callable<Integer> {
     private static final int LEAST_SEATS = 8;
     private static final Pattern NAME_IN_FRONT =
-            Pattern.compile("^(batch|slots|consumers|patience|timeout)(?: size)?(?= must be )");
+            Pattern.compile("^(batch|slots|consumers|patience|timeout)( size)?(?= must be )");
 
     @ParentCommand
     LarderCommand larder;
@@ -92,15 +96,15 @@ final class Feed implements Callable<Integer> {
             paramLabel = "ARRAY",
             required = true,
             split = ",",
-            description = "The arrays whose rows make up a sample. They have equally many rows.")
+            description = "The arrays and columns with the rows of a sample. They have equally many rows.")
     List<String> arrays;
 
     @Option(
-            names = "--batch",
+            names = "--batch-size",
             paramLabel = "N",
             defaultValue = "256",
             description = "Samples of a batch (default: 256).")
-    int batch;
+    int batchSize;
 
     @Option(
             names = "--shuffle",
@@ -174,6 +178,13 @@ final class Feed implements Callable<Integer> {
     Duration timeout;
 
     @Option(
+            names = "--retries",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "How often a row that cannot be read or transformed is tried again (default: 0).")
+    int retries;
+
+    @Option(
             names = "--max-skipped",
             paramLabel = "N",
             defaultValue = "0",
@@ -201,7 +212,7 @@ final class Feed implements Callable<Integer> {
             if (untilEof) {
                 stop.follow(System.in);
             }
-            FeedRun run = new FeedRun(new StoreLayout(store.store()), loader, batch, publisher, stop);
+            FeedRun run = new FeedRun(new StoreLayout(store.store()), loader, batchSize, publisher, stop);
             if (!json) {
                 larder.out().println(name + ": " + loader + ", waits for consumers: " + consumers); // the name is ours
             }
@@ -218,18 +229,11 @@ final class Feed implements Callable<Integer> {
 
     private Loader loader(Dataset dataset, BatchPublisher publisher) {
         try {
-            Map<String, Transform> steps = new LinkedHashMap<>();
-            for (String transform : transforms) {
-                String array = arrayOf(transform);
-                steps.put(array, TransformText.parse(array, transform.substring(array.length() + 1)));
-            }
             LoaderBuilder builder = Loader.over(dataset)
-                    .fields(arrays.stream()
-                            .map(array -> field(array, steps.get(array)))
-                            .toArray(Field[]::new))
-                    .batch(batch)
+                    .fields(fields(dataset))
+                    .batchSize(batchSize)
                     .dropLast(dropLast)
-                    .onFailure(FailurePolicy.skip(maxSkipped))
+                    .onFailure(FailurePolicy.retry(retries).thenSkip(maxSkipped))
                     .into(publisher.slots());
             if (shuffle != null) {
                 builder.shuffle(shuffle);
@@ -237,25 +241,33 @@ final class Feed implements Callable<Integer> {
             if (shard != null) {
                 builder.shard(shard);
             }
-            steps.forEach(builder::transform);
             return builder.build();
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalStateException e) {
             throw wrongUsage(e);
         }
     }
 
     /** Reports a value that the builders refuse, which name it as the option is called, in front. */
-    private ParameterException wrongUsage(IllegalArgumentException refusal) {
+    private ParameterException wrongUsage(RuntimeException refusal) {
         String message = String.valueOf(refusal.getMessage());
-        String named = NAME_IN_FRONT.matcher(message).replaceFirst("--$1");
+        String named = NAME_IN_FRONT
+                .matcher(message)
+                .replaceFirst(name -> "--" + name.group().replace(' ', '-'));
         return new ParameterException(spec.commandLine(), named, refusal);
     }
 
-    /** Returns the field for an array, or for a column of image files that are decoded. */
-    private static Field field(String array, @Nullable Transform steps) {
-        boolean encoded =
-                steps != null && !steps.steps().isEmpty() && steps.steps().get(0) instanceof Step.Decode;
-        return encoded ? Field.images(array) : Field.rows(array);
+    /** Returns the fields of the arrays and columns, with their steps. */
+    private Field[] fields(Dataset dataset) {
+        Map<String, Column.Kind> kinds = new HashMap<>();
+        dataset.columns().forEach(column -> kinds.put(column.name(), column.kind()));
+        Map<String, String> steps = new HashMap<>();
+        for (String transform : transforms) {
+            String array = arrayOf(transform);
+            steps.put(array, transform.substring(array.length() + 1));
+        }
+        return arrays.stream()
+                .map(array -> FieldText.parse(array, kinds.get(array), steps.get(array)))
+                .toArray(Field[]::new);
     }
 
     /** Returns which of the arrays a transform is for. Names may have an equals sign in them. */

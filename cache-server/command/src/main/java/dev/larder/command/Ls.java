@@ -109,9 +109,7 @@ final class Ls implements Callable<Integer> {
                 .collect(Collectors.toSet());
         List<ArrayRow> rows = candidates.stream().filter(chosen::contains).toList();
         if (rows.isEmpty()) { // an array that is part of a column has no line of its own
-            rows = candidates.stream()
-                    .filter(row -> wanted.matches(row.name()))
-                    .toList();
+            rows = candidates.stream().filter(row -> wanted.matches(row.name())).toList();
         }
         if (rows.isEmpty() && isRequired) {
             throw nothingMatches(known, wanted);

@@ -83,8 +83,7 @@ final class Status implements Callable<Integer> {
         } else {
             status.facts().forEach(larder.out()::println);
         }
-        files.unreadable()
-                .forEach(reason -> larder.err().println("larder: note: not counted: " + reason.getMessage()));
+        files.unreadable().forEach(reason -> larder.err().println("larder: note: not counted: " + reason.getMessage()));
     }
 
     /** Waits before the second sample, which rates of feeds and loads need. */

@@ -77,8 +77,8 @@ function _larder_with_names() {
       ;;
     feed)
       case $before in
-        --store | --arrays | --batch | --shuffle | --shard | --epochs | --transform | --consumers | --on-slow | --slots) ;;
-        --patience | --timeout) ;; # a value is wanted
+        --store | --arrays | --batch-size | --shuffle | --shard | --epochs | --transform | --consumers | --on-slow | --slots) ;;
+        --patience | --timeout | --retries | --max-skipped) ;; # a value is wanted
         *) _larder_names ;;
       esac
       ;;

@@ -76,7 +76,14 @@ class ArchitectureTest {
     };
 
     private static final String[] CLIENT_LIBRARIES = {
-        "java..", "javax..", "org.agrona..", "com.sun.jna..", "org.slf4j..", "org.jspecify..", "com.google.gson..", "jdk.jfr.."
+        "java..",
+        "javax..",
+        "org.agrona..",
+        "com.sun.jna..",
+        "org.slf4j..",
+        "org.jspecify..",
+        "com.google.gson..",
+        "jdk.jfr.."
     };
 
     @Test

@@ -240,7 +240,8 @@ class ColumnsSeenTest {
     void fishCompletesTheSame(String line, String completions) throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/fish")), "needs fish");
         Path file = Files.writeString(
-                folder.resolve("completion.fish"), daemon.ask("completion", "fish").out());
+                folder.resolve("completion.fish"),
+                daemon.ask("completion", "fish").out());
 
         assertThat(shell("fish", "-N", "-c", "source " + file + "; complete -C '" + line + "'")
                         .lines()
@@ -252,7 +253,9 @@ class ColumnsSeenTest {
     @Test
     void zshCompletesByTheScriptForBash() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "needs zsh");
-        Path script = Files.writeString(folder.resolve("completion.zsh"), daemon.ask("completion", "zsh").out());
+        Path script = Files.writeString(
+                folder.resolve("completion.zsh"),
+                daemon.ask("completion", "zsh").out());
         Path typist = Files.writeString(folder.resolve("typist.zsh"), """
                 zmodload zsh/zpty
                 zpty z zsh -f -i

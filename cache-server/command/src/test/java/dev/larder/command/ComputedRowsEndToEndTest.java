@@ -95,7 +95,7 @@ class ComputedRowsEndToEndTest {
 
     private long checksum(Field field, UnaryOperator<LoaderBuilder> settings) {
         BatchChecksum sum = new BatchChecksum();
-        LoaderBuilder builder = Loader.over(photos).fields(field).shuffle(3).batch(16);
+        LoaderBuilder builder = Loader.over(photos).fields(field).shuffle(3).batchSize(16);
         try (Loader loader = settings.apply(builder).build()) {
             for (long epoch = 0; epoch < EPOCHS; epoch++) {
                 for (Batch batch : loader.epoch(epoch)) {
@@ -131,6 +131,27 @@ class ComputedRowsEndToEndTest {
                         .map((values, shape, random) -> values[2] += random.nextFloat()),
                 "1");
         assertThat(daemon.ask("regions").out()).contains("kept.");
+    }
+
+    @Test
+    void inputsOnADiskAreReadByCallsAndFromTheMapping() {
+        Field plain = Field.rows("image").transform(new Transform().toFloat());
+        Field kept = plain.computed("kept");
+        long expected = checksum(plain, builder -> builder);
+        assertThat(daemon.ask("load", "--in-place", "mapped=" + folder.resolve("image.npy"))
+                        .code())
+                .isZero();
+        photos.close();
+        photos = larder.dataset("mapped");
+
+        for (int loader = 0; loader < 20; loader++) { // after 1,024 samples rows are copied from the mapping
+            assertThat(checksum(kept, builder -> builder)).isEqualTo(expected);
+        }
+        try (Loader loader = Loader.over(photos).fields(kept).batch(ROWS).build()) {
+            for (long epoch = 0; epoch < 20; epoch++) {
+                assertThat(loader.epoch(epoch)).hasSize(1);
+            }
+        }
     }
 
     @Test
@@ -269,7 +290,7 @@ class ComputedRowsEndToEndTest {
                             Loader loader = Loader.over(dataset)
                                     .fields(field)
                                     .shuffle(3)
-                                    .batch(ROWS / 2)
+                                    .batchSize(ROWS / 2)
                                     .threads(1)
                                     .build()) {
                         BatchChecksum sum = new BatchChecksum();

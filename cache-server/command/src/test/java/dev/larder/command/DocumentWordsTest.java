@@ -273,12 +273,11 @@ class DocumentWordsTest {
                 runbook().lines().filter(line -> line.startsWith("|")).toList();
 
         for (ErrorCode code : ErrorCode.values()) {
-            String category =
-                    switch (code.category()) {
-                        case RETRY -> "try again";
-                        case FIX_REQUEST -> "fix the request";
-                        case STOP -> "stop";
-                    };
+            String category = switch (code.category()) {
+                case RETRY -> "try again";
+                case FIX_REQUEST -> "fix the request";
+                case STOP -> "stop";
+            };
             assertThat(rows)
                     .as(code.name())
                     .anyMatch(row ->

@@ -54,7 +54,7 @@ class FeedTest {
     }
 
     private CommandProcess feed(String... options) {
-        List<String> words = new ArrayList<>(List.of("feed", "run1", "v", "--arrays", "v", "--batch", "100"));
+        List<String> words = new ArrayList<>(List.of("feed", "run1", "v", "--arrays", "v", "--batch-size", "100"));
         words.addAll(List.of(options));
         CommandProcess feed = CommandProcess.onStore(daemon.store(), words.toArray(String[]::new));
         started.add(feed);
@@ -117,7 +117,8 @@ class FeedTest {
             ImageIO.write(photo, "png", photos.resolve(i + ".png").toFile());
         }
         daemon.ask("load", "photos=" + photos, "--as", "bytes");
-        List<String> words = new ArrayList<>(List.of("feed", "run2", "photos", "--arrays", "files", "--batch", "2"));
+        List<String> words =
+                new ArrayList<>(List.of("feed", "run2", "photos", "--arrays", "files", "--batch-size", "2"));
         words.addAll(List.of("--consumers", "0", "--epochs", "0..0"));
         words.addAll(List.of("--transform", "files=decode(grey),resize(3,4),toFloat"));
 
@@ -150,7 +151,7 @@ class FeedTest {
     }
 
     private CommandProcess feedOfImages(String run, String... options) {
-        List<String> words = new ArrayList<>(List.of("feed", run, "pets", "--arrays", "image", "--batch", "2"));
+        List<String> words = new ArrayList<>(List.of("feed", run, "pets", "--arrays", "image", "--batch-size", "2"));
         words.addAll(List.of("--consumers", "0", "--transform", "image=decode(rgb,scaled),resize(3,4)"));
         words.addAll(List.of(options));
         CommandProcess feed = CommandProcess.onStore(daemon.store(), words.toArray(String[]::new));
@@ -167,7 +168,7 @@ class FeedTest {
                         .transform("v", new Transform().toFloat())
                         .shuffle(7)
                         .shard(1, 2)
-                        .batch(100)
+                        .batchSize(100)
                         .build()) {
             for (long epoch = 3; epoch <= 4; epoch++) {
                 for (Batch batch : loader.epoch(epoch)) {
@@ -412,14 +413,14 @@ class FeedTest {
                 "--arrays v --transform v=flop|2|no such step: array=v step=flop; did you mean flip?",
                 "--arrays v --transform v|2|not a transform: 'v' (a transform is ARRAY=STEP,STEP); see larder feed --help",
                 "--arrays v --transform v=channelsFirst|6|transform does not fit the array: step=channelsFirst()",
-                "--arrays v --batch 0|2|--batch must be 1",
+                "--arrays v --batch-size 0|2|--batch-size must be 1",
                 "--arrays v --consumers 65|2|--consumers must be 0 to 64: 65",
                 "--arrays v --shard 2/2|2|rank must be 0 to world - 1",
                 "--arrays v --shard 2|2|not a shard: '2' (a shard is RANK/WORLD, such as 0/4)",
                 "--arrays v --epochs 3..1|2|the last epoch is before the first: '3..1'",
                 "--arrays v --epochs x|2|not epochs: 'x' (epochs are 0..9, 3 or 3..)",
                 "--arrays v --on-slow wait|2|invalid value for option '--on-slow'",
-                "--batch 1|2|missing required option: '--arrays=ARRAY'")) {
+                "--batch-size 1|2|missing required option: '--arrays=ARRAY'")) {
             String[] parts = row.split("\\|", -1);
             Answer feed = daemon.ask(("feed run1 v " + parts[0]).split(" ", -1));
 
@@ -432,11 +433,12 @@ class FeedTest {
     @Test
     void anEpochWithoutBatchesIsRefused() {
         CommandProcess feed = CommandProcess.onStore(
-                daemon.store(), "feed", "run1", "v", "--arrays", "v", "--batch", "6000", "--drop-last");
+                daemon.store(), "feed", "run1", "v", "--arrays", "v", "--batch-size", "6000", "--drop-last");
         started.add(feed);
 
         assertThat(feed.exitCode()).isEqualTo(6);
-        assertThat(feed.err()).contains("an epoch has no batches: rows=5000 batch=6000; choose a smaller --batch");
+        assertThat(feed.err())
+                .contains("an epoch has no batches: rows=5000 batchSize=6000; choose a smaller --batch-size");
     }
 
     @Test

@@ -223,7 +223,8 @@ class GridTest {
 
     @Test
     void aGridThatIsKilledTakesItsJobsWithItAndGoesOnWhereItWas() throws IOException {
-        String script = "echo {x} >> ran; echo {x}$$ > $LARDER_RESULT; test {x} = 0 -o -e again || { echo up $$; exec sleep 600; }";
+        String script =
+                "echo {x} >> ran; echo {x}$$ > $LARDER_RESULT; test {x} = 0 -o -e again || { echo up $$; exec sleep 600; }";
         try (CommandProcess grid = start(script, "x=0..3")) {
             awaitLog("0003.log", "up");
             grid.kill();
@@ -238,8 +239,12 @@ class GridTest {
                 Files.readString(out().resolve("0003.log")).strip().substring(3));
         assertThat(Processes.isRunning(pid)).isFalse();
         assertThat(out().resolve("0003.2.log")).isEmptyFile();
-        assertThat(results()).containsExactly("0001.result", "0002.1.result", "0002.result", "0003.1.result", "0003.result", "0004.result");
-        assertThat(out().resolve("0003.result")).content().isNotEqualTo(Files.readString(out().resolve("0003.1.result")));
+        assertThat(results())
+                .containsExactly(
+                        "0001.result", "0002.1.result", "0002.result", "0003.1.result", "0003.result", "0004.result");
+        assertThat(out().resolve("0003.result"))
+                .content()
+                .isNotEqualTo(Files.readString(out().resolve("0003.1.result")));
     }
 
     private List<String> results() throws IOException {

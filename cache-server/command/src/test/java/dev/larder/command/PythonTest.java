@@ -70,6 +70,11 @@ class PythonTest {
     }
 
     @Test
+    void pythonVisitsTheSamplesOfJavasSamplersAndSkipsThoseThatFail() throws Exception {
+        PythonModules.requirePassed("python3", "test_samplers", folder, Map.of());
+    }
+
+    @Test
     void rowsThatAreNotInMemoryAreReadAhead() throws Exception {
         PythonModules.requirePassed("python3", "test_ahead", folder, Map.of());
     }
@@ -145,6 +150,7 @@ class PythonTest {
                 "test_serve",
                 "test_arrays",
                 "test_loader",
+                "test_samplers",
                 "test_ahead",
                 "test_calls",
                 "test_keys",

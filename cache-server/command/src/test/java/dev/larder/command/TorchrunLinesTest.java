@@ -50,8 +50,8 @@ class TorchrunLinesTest {
             line = line.replace("$PORT", String.valueOf(free.getLocalPort()));
         }
         line = line.replace("train.py", script.toString()).replace("$DIR", folder.toString());
-        List<String> words = new ArrayList<>(List.of(
-                "--store", LeavesNothingBehind.newStore().toString(), "launch", "--no-stdin"));
+        List<String> words = new ArrayList<>(
+                List.of("--store", LeavesNothingBehind.newStore().toString(), "launch", "--no-stdin"));
         words.addAll(List.of(line.strip().split(" +")));
         return Answer.of(words.toArray(String[]::new));
     }

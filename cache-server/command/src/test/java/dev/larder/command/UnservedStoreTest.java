@@ -145,7 +145,9 @@ class UnservedStoreTest {
             String out = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
             assertThat(python.waitFor()).isZero();
-            assertThat(plain(line, out)).as(line).isEqualTo(plain(line, served(line).out()));
+            assertThat(plain(line, out))
+                    .as(line)
+                    .isEqualTo(plain(line, served(line).out()));
             assertThat(folder.resolve("err")).content().startsWith(note(store));
         }
     }
@@ -161,19 +163,32 @@ class UnservedStoreTest {
         assertThat(answer.code()).isEqualTo(3);
         assertThat(answer.lines().stream().map(line -> line.substring(0, 10).strip()))
                 .containsExactly(
-                        "store", "daemon", "used", "leased", "pinned", "retired", "arrays", "clients", "huge pages",
+                        "store",
+                        "daemon",
+                        "used",
+                        "leased",
+                        "pinned",
+                        "retired",
+                        "arrays",
+                        "clients",
+                        "huge pages",
                         "registered");
         assertThat(answer.out())
-                .contains("daemon      none; the last one died without cleaning up: pid ", ", version development, started 2")
+                .contains(
+                        "daemon      none; the last one died without cleaning up: pid ",
+                        ", version development, started 2")
                 .contains("arrays      28\nclients     1\n")
                 .contains("registered  2 datasets");
-        assertThat(answer.err()).startsWith("larder: no daemon at the store: store=" + store).hasLineCount(1);
+        assertThat(answer.err())
+                .startsWith("larder: no daemon at the store: store=" + store)
+                .hasLineCount(1);
     }
 
     @Test
     void theJsonOfStatusHasTheKeysOfOneWithADaemon() {
-        JsonObject status =
-                JsonParser.parseString(Answer.of(store, "status", "--json").out()).getAsJsonObject();
+        JsonObject status = JsonParser.parseString(
+                        Answer.of(store, "status", "--json").out())
+                .getAsJsonObject();
 
         assertThat(status.keySet())
                 .startsWith(
@@ -185,7 +200,8 @@ class UnservedStoreTest {
         assertThat(status.get("leasedBytes").getAsLong())
                 .isPositive()
                 .isEqualTo(status.get("retiredBytes").getAsLong());
-        assertThat(status.getAsJsonObject("lastDaemon").get("clean").getAsBoolean()).isFalse();
+        assertThat(status.getAsJsonObject("lastDaemon").get("clean").getAsBoolean())
+                .isFalse();
     }
 
     @Test
@@ -223,7 +239,8 @@ class UnservedStoreTest {
             assertThat(answer.err().lines().filter(line -> line.startsWith("larder: note: not listed: ")))
                     .hasSize(4)
                     .anyMatch(line -> line.contains("version is damaged: folder=" + data.resolve("words/1")))
-                    .anyMatch(line -> line.contains("damaged data was set aside: folder=" + data.resolve("pairs/1.damaged")))
+                    .anyMatch(line ->
+                            line.contains("damaged data was set aside: folder=" + data.resolve("pairs/1.damaged")))
                     .anyMatch(line -> line.contains("registration is damaged: file=" + data.resolve("gone/registered")))
                     .anyMatch(line -> line.contains("folder=" + data.resolve("empty/1")));
         } finally {
@@ -263,13 +280,14 @@ class UnservedStoreTest {
     void aMemberOfTheGroupListsItTooAndNoOtherUser() throws IOException {
         OtherUser.assumePossible();
         String member = String.valueOf(OtherUser.NOBODY.group());
-        try (CommandProcess daemon = CommandProcess.serve(
-                        "--group", member, "--load", "v=" + Samples.vector(folder, "shared", 10));
+        try (CommandProcess daemon =
+                        CommandProcess.serve("--group", member, "--load", "v=" + Samples.vector(folder, "shared", 10));
                 OtherUsersCommand nobody = new OtherUsersCommand(OtherUser.NOBODY)) {
             daemon.kill();
             String shared = daemon.store().toString();
 
-            assertThat(nobody.larder("ls", "--store", shared)).contains("note: no daemon runs", "v/shared  |u1    (10,)");
+            assertThat(nobody.larder("ls", "--store", shared))
+                    .contains("note: no daemon runs", "v/shared  |u1    (10,)");
             assertThat(nobody.larder("status", "--store", shared)).contains("its record cannot be read by this user");
             assertThat(nobody.larder("ls", "--store", store.toString())).contains("the store belongs to another user");
             Folders.remove(daemon.store());

@@ -277,9 +277,7 @@ public final class Listing {
 
     /** Returns the source, unless it is an upload of a member: another member that has its path could write there. */
     private String source(SourceArray array) {
-        return array.file().startsWith(contents.incoming)
-                ? ""
-                : array.file().toString();
+        return array.file().startsWith(contents.incoming) ? "" : array.file().toString();
     }
 
     /** Adds one row for each registered dataset, because its arrays are not loaded. The usual listing omits evicted datasets. */
@@ -289,8 +287,7 @@ public final class Listing {
             boolean isListed = includeEvicted || known.version() == 0;
             if (isListed
                     && filter.test(name)
-                    && contents.loads.stream()
-                            .noneMatch(load -> load.datasets().contains(name))) {
+                    && contents.loads.stream().noneMatch(load -> load.datasets().contains(name))) {
                 rows.add(new ArrayRow(
                         name,
                         "",

@@ -243,8 +243,8 @@ final class RequestService implements RequestHandler {
 
     private void list(Request.ListArrays request, Reply reply) {
         runUntilSent(reply, "ListArrays", () -> {
-            reply.answer(new ArrayRows(overview.listing()
-                    .rows(request.prefix(), request.includeRetired(), request.mostArrays())));
+            reply.answer(new ArrayRows(
+                    overview.listing().rows(request.prefix(), request.includeRetired(), request.mostArrays())));
         });
     }
 

@@ -485,8 +485,7 @@ class ComputedRowsTest {
             }
             try (Dataset dataset = open()) {
                 ComputedRows rows = dataset.rows(RowsProgram.spec());
-                try (RowsRegion region = Objects.requireNonNull(
-                        RowsRegion.tryOpen(served.root(), region().file()))) {
+                try (RowsRegion region = Objects.requireNonNull(RowsRegion.tryOpen(served.root(), region().file()))) {
                     assertIntact(region);
                 }
                 RowsProgram.read(rows, rows.reader(RowsProgram.function(dataset)), round);

@@ -111,8 +111,8 @@ class RegionsTest {
     void whoeverAsksForWhatIsBeingMadeWaitsForThatOne() {
         served.start(OptionalLong.of(600 << 20));
         CompletableFuture<?>[] askers = IntStream.range(0, 6)
-                .mapToObj(i -> CompletableFuture.supplyAsync(
-                        () -> served.control().createRegion("large", "test", 400 << 20)))
+                .mapToObj(i ->
+                        CompletableFuture.supplyAsync(() -> served.control().createRegion("large", "test", 400 << 20)))
                 .toArray(CompletableFuture<?>[]::new);
 
         assertThat(CompletableFuture.allOf(askers)).succeedsWithin(Duration.ofSeconds(60));

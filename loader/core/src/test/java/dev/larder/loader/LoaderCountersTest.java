@@ -22,10 +22,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(300)
+@Tag("races")
 class LoaderCountersTest {
     private static final Posix POSIX = Posix.system();
 
@@ -50,7 +52,7 @@ class LoaderCountersTest {
     }
 
     private LoaderBuilder builder() {
-        return Loader.over(dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+        return Loader.over(dataset).shuffle(1).batchSize(10).threads(2).prefetch(3);
     }
 
     private List<Path> files() throws IOException {

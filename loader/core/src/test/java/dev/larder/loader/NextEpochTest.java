@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of an epoch is made while the one before runs; nothing of it is seen but how soon the epoch begins. */
 @Timeout(300)
+@Tag("races")
 class NextEpochTest {
     private static final int ROWS = 300_000;
     private static final long ORDER_BYTES = 4L * ROWS;
@@ -74,7 +76,7 @@ class NextEpochTest {
                 samples("stratified", Sampler.stratified(labels, 1)),
                 samples("random of some", Sampler.random(1).over(most)),
                 samples("stratified of some", Sampler.stratified(labels, 1).over(most)),
-                new Order("a rank", builder -> builder.shuffle(1).shard(1, 3).batch(5000)),
+                new Order("a rank", builder -> builder.shuffle(1).shard(1, 3).batchSize(5000)),
                 batches("fixed", BatchSampler.of(Sampler.random(1), 5000, true)),
                 batches(
                         "fixed of some",
@@ -89,7 +91,7 @@ class NextEpochTest {
     }
 
     private static Order samples(String name, Sampler sampler) {
-        return new Order(name, builder -> builder.sampler(sampler).batch(5000));
+        return new Order(name, builder -> builder.sampler(sampler).batchSize(5000));
     }
 
     private static Order batches(String name, BatchSampler sampler) {

@@ -17,11 +17,13 @@ import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import org.agrona.DirectBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Memory of slots that is not Java's own: taken when a loader is built, given back when its threads have left. */
 @Timeout(300)
+@Tag("races")
 class SlotMemoryTest {
     private final Books books = new Books();
 
@@ -61,7 +63,7 @@ class SlotMemoryTest {
     }
 
     private LoaderBuilder over(Shelf shelf) {
-        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+        return Loader.over(shelf.dataset).shuffle(1).batchSize(10).threads(2).prefetch(3);
     }
 
     @AfterEach
@@ -100,7 +102,7 @@ class SlotMemoryTest {
         try (Scenes scenes = Scenes.open();
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(Field.texts("question"))
-                        .batch(60)
+                        .batchSize(60)
                         .prefetch(1)
                         .slotMemory(() -> books)
                         .build()) {

@@ -230,11 +230,7 @@ public final class ProcessGroups {
 
     private GroupSpec spec(int rank, int worldSize) {
         GroupSpec spec = new GroupSpec(
-                key,
-                rank,
-                worldSize,
-                chunkByteSize,
-                new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout));
+                key, rank, worldSize, chunkByteSize, new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout));
         return sums == null ? spec : spec.with(sums);
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares collectives with loops over single elements, of all types and many lengths: around blocks, parts, chunks, and 0. */
+@Tag("races")
 class CollectivesModelTest {
     private static final int CHUNK_BYTE_SIZE = 24 * 1024;
     private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 13_000};

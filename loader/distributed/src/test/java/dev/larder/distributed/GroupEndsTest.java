@@ -18,9 +18,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ends of groups, and of waits, at moments when something else goes on. */
+@Tag("races")
 class GroupEndsTest {
     private static final GroupSpec.Waits WAITS =
             new GroupSpec.Waits(100, Duration.ofSeconds(10), Duration.ofSeconds(10));
@@ -103,8 +105,7 @@ class GroupEndsTest {
     void aRankThatDiedLongAgoIsNotTakenForOneThatIsHere() {
         try (Gang gang = Gang.of(regions.path(), "left-over", 2);
                 Regions own = regions.regions();
-                Region region = GroupRegion.open(
-                        own, new GroupSpec("left-over", 1, 2, 512 * 1024, WAITS))) {
+                Region region = GroupRegion.open(own, new GroupSpec("left-over", 1, 2, 512 * 1024, WAITS))) {
             int line = GroupDescriptor.line(1);
             region.memory().putInt(line + GroupDescriptor.PROGRESS_OFFSET, 5);
             region.memory().putLong(line + GroupDescriptor.PID_OFFSET, 4711);

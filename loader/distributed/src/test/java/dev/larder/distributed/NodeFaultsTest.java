@@ -13,10 +13,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What goes wrong between nodes, with threads as ranks. */
+@Tag("races")
 class NodeFaultsTest {
     private static final Duration SHORT = Duration.ofMillis(500);
     private static final Duration NOTICE = Duration.ofSeconds(5); // long before the deadline of a minute

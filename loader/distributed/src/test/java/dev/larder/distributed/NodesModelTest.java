@@ -11,12 +11,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Compares collectives over several nodes with loops over single elements, in the order of sums that the documents name. */
+@Tag("races")
 class NodesModelTest {
     private static final int CHUNK_BYTE_SIZE = 8 * 1024;
     private static final int WINDOW_BYTE_SIZE = 16 * 1024;

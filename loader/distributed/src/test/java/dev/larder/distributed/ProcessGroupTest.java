@@ -25,8 +25,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("races")
 class ProcessGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int CHUNK_BYTE_SIZE = 64 * 1024;
@@ -99,8 +101,8 @@ class ProcessGroupTest {
 
     @Test
     void stepsGoOnAfterTheGreatestNumber() {
-        RegionSpec spec = new RegionSpec(
-                "group.wrapped", GroupDescriptor.KIND, GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE));
+        RegionSpec spec =
+                new RegionSpec("group.wrapped", GroupDescriptor.KIND, GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE));
         try (Gang gang = Gang.of(regions.path(), "wrapped", 3, groups -> groups.chunkByteSize(CHUNK_BYTE_SIZE));
                 Regions maker = regions.regions();
                 Region laidOut = maker.openOrCreate(spec, memory -> layOutNearTheEnd(memory, 3), PATIENCE)) {

@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ranks that do not come to a subgroup which they have agreed on; the others would wait 5 minutes for them to join. */
+@Tag("races")
 class SubgroupFaultsTest {
     private static final Duration NOTICE = Duration.ofSeconds(15);
 

@@ -98,8 +98,8 @@ public final class FeedRun {
         if (next.batches() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "an epoch has no batches")
                     .with("rows", loader.rows())
-                    .with("batch", batchSize)
-                    .remedy("choose a smaller --batch, or omit --drop-last");
+                    .with("batchSize", batchSize)
+                    .remedy("choose a smaller --batch-size, or omit --drop-last");
         }
         epoch = next;
         batchesBefore = publisher.published();

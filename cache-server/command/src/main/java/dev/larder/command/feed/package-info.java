@@ -1,5 +1,5 @@
 /**
- * The parts of {@code larder feed}: {@link dev.larder.command.feed.TransformText} parses steps, {@link
+ * The parts of {@code larder feed}: {@link dev.larder.command.feed.FieldText} parses steps, {@link
  * dev.larder.command.feed.FeedRun} publishes a loader's batches until their end.
  */
 @NullMarked

@@ -18,8 +18,8 @@ public final class FishCompletion {
         List<String> lines = new ArrayList<>();
         lines.add("complete -c " + name + " -n __fish_use_subcommand -f");
         Map<String, CommandLine> subcommands = command.getSubcommands();
-        subcommands.forEach((word, subcommand) -> lines.add("complete -c " + name + " -n __fish_use_subcommand -a " + word
-                + description(subcommand.getCommandSpec().usageMessage().description())));
+        subcommands.forEach((word, subcommand) -> lines.add("complete -c " + name + " -n __fish_use_subcommand -a "
+                + word + description(subcommand.getCommandSpec().usageMessage().description())));
         subcommands.forEach((word, subcommand) -> addOptions(
                 "complete -c " + name + " -n '__fish_seen_subcommand_from " + word + "'",
                 subcommand.getCommandSpec(),
@@ -50,7 +50,8 @@ public final class FishCompletion {
         return words == null
                 ? " -r -F"
                 : " -x -a "
-                        + quoted(StreamSupport.stream(words.spliterator(), false).collect(Collectors.joining(" ")));
+                        + quoted(
+                                StreamSupport.stream(words.spliterator(), false).collect(Collectors.joining(" ")));
     }
 
     /** Returns the first sentence. */

@@ -126,7 +126,9 @@ public final class UnservedStatus {
                 .with("memoryPolicy", null)
                 .with("statusPage", null)
                 .with("uptimeSeconds", null)
-                .with("feeds", feeds.stream().map(feed -> feed.fields(List.of())).toList())
+                .with(
+                        "feeds",
+                        feeds.stream().map(feed -> feed.fields(List.of())).toList())
                 .with("loads", List.of())
                 .with("unfinishedBytes", unfinishedBytes)
                 .with("lastDaemon", last == null ? null : lastDaemon(last));

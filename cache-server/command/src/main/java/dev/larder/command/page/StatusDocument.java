@@ -243,8 +243,12 @@ final class StatusDocument {
         List<History.Sample> samples = overview.history();
         return HttpAnswer.json(Json.line(new JsonFields()
                 .with("epochMs", samples.stream().map(History.Sample::epochMs).toList())
-                .with("usedBytes", samples.stream().map(History.Sample::usedBytes).toList())
-                .with("leasedBytes", samples.stream().map(History.Sample::leasedBytes).toList())
+                .with(
+                        "usedBytes",
+                        samples.stream().map(History.Sample::usedBytes).toList())
+                .with(
+                        "leasedBytes",
+                        samples.stream().map(History.Sample::leasedBytes).toList())
                 .with("askHits", samples.stream().map(History.Sample::hits).toList())
                 .with("askMisses", samples.stream().map(History.Sample::misses).toList())));
     }

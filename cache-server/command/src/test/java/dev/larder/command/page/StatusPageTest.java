@@ -156,12 +156,12 @@ class StatusPageTest {
         await().until(() -> json("/history.json", "").getAsJsonArray("epochMs").size() > 1);
         JsonObject history = json("/history.json", "");
 
-        assertThat(history.keySet())
-                .containsExactly("epochMs", "usedBytes", "leasedBytes", "askHits", "askMisses");
+        assertThat(history.keySet()).containsExactly("epochMs", "usedBytes", "leasedBytes", "askHits", "askMisses");
         int count = history.getAsJsonArray("epochMs").size();
         assertThat(history.entrySet())
-                .allSatisfy(figure ->
-                        assertThat(figure.getValue().getAsJsonArray()).as(figure.getKey()).hasSizeGreaterThanOrEqualTo(2));
+                .allSatisfy(figure -> assertThat(figure.getValue().getAsJsonArray())
+                        .as(figure.getKey())
+                        .hasSizeGreaterThanOrEqualTo(2));
         assertThat(history.getAsJsonArray("usedBytes").get(count - 1))
                 .isEqualTo(json("/status.json", "").get("usedBytes"));
         assertThat(history.getAsJsonArray("epochMs").get(count - 1).getAsLong())

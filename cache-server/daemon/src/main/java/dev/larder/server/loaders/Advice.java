@@ -88,7 +88,7 @@ final class Advice {
     }
 
     private String largerBatches() {
-        return "gather of tiny batches: raise " + setting("batch", "--batch") + ", now "
+        return "gather of tiny batches: raise " + setting("batchSize", "--batch-size") + ", now "
                 + work.facts().batchSize();
     }
 
@@ -142,7 +142,7 @@ final class Advice {
 
     private String setting(String name, String ofFeed) {
         return switch (work.facts().program()) {
-            case LoaderDescriptor.PROGRAM_PYTHON -> (name.equals("batch") ? "batch_size" : name) + "=";
+            case LoaderDescriptor.PROGRAM_PYTHON -> (name.equals("batchSize") ? "batch_size" : name) + "=";
             case LoaderDescriptor.PROGRAM_FEED -> ofFeed;
             default -> name + "(…)";
         };

@@ -20,7 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param scheduling the kernel's view of the thread; null if it is not visible
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record WorkRow(int role, long thread, long[] nanos, long batches, @Nullable Scheduling scheduling) {
+record WorkRow(
+        int role,
+        long thread,
+        long[] nanos,
+        long batches,
+        @Nullable Scheduling scheduling) {
     /**
      * The use of processors and disks by a thread.
      *

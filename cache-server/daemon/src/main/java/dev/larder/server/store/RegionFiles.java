@@ -160,8 +160,7 @@ public final class RegionFiles implements AutoCloseable {
         }
         String name = RegionDescriptor.nameOf(fileName);
         Optional<RegionRow> row = name == null ? Optional.empty() : read(file, name, RegionDescriptor.idOf(fileName));
-        if (row.isEmpty()
-                || named.putIfAbsent(row.get().name(), new Held(row.get(), clockNs.getAsLong())) != null) {
+        if (row.isEmpty() || named.putIfAbsent(row.get().name(), new Held(row.get(), clockNs.getAsLong())) != null) {
             new Removal().remove(file);
         }
     }
@@ -267,14 +266,8 @@ public final class RegionFiles implements AutoCloseable {
         Path file = layout.regions().resolve(RegionDescriptor.fileName(request.name(), id));
         reservation.writesTo(file);
         Instant now = Instant.now();
-        RegionRow row = new RegionRow(
-                request.name(),
-                request.kind(),
-                id,
-                request.bytes(),
-                file.toString(),
-                creatorPid,
-                now);
+        RegionRow row =
+                new RegionRow(request.name(), request.kind(), id, request.bytes(), file.toString(), creatorPid, now);
         int descriptor = makeFile(file, bytes);
         boolean isWhole = false;
         try {

@@ -20,7 +20,8 @@ final class SourcelessVersion {
     static boolean is(Posix posix, Path version) {
         Path manifest = version.resolve(StoreLayout.MANIFEST);
         if (!Files.exists(manifest, LinkOption.NOFOLLOW_LINKS)) {
-            return String.valueOf(version.getFileName()).endsWith(VersionReader.DAMAGED); // otherwise its eviction had begun
+            return String.valueOf(version.getFileName())
+                    .endsWith(VersionReader.DAMAGED); // otherwise its eviction had begun
         }
         try {
             int descriptor =

@@ -104,8 +104,8 @@ public final class UnservedStore {
     /** Returns the number that the link to the newest version has; 0 if there is none. */
     private static long newest(Path dataset) {
         try {
-            return Long.parseLong(Files.readSymbolicLink(dataset.resolve(StoreLayout.CURRENT))
-                    .toString());
+            return Long.parseLong(
+                    Files.readSymbolicLink(dataset.resolve(StoreLayout.CURRENT)).toString());
         } catch (IOException | NumberFormatException none) {
             return 0;
         }

@@ -7,9 +7,12 @@ import java.nio.ByteOrder;
 public final class ByteSequence {
     private static final int BUFFERED_BYTES = 256 << 10;
 
+    /** The first buffer: most sequences of a table with thousands of columns are shorter. */
+    private static final int FIRST_BYTES = 4 << 10;
+
     private final Output output;
     private final int offer;
-    private final ByteBuffer buffer = ByteBuffer.allocate(BUFFERED_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private ByteBuffer buffer = ByteBuffer.allocate(FIRST_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private long position;
 
     /** Starts at a byte of an offer. */
@@ -48,6 +51,9 @@ public final class ByteSequence {
     private ByteBuffer room(int length) {
         if (buffer.remaining() < length) {
             flush();
+            if (buffer.capacity() < BUFFERED_BYTES) {
+                buffer = ByteBuffer.allocate(BUFFERED_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            }
         }
         return buffer;
     }

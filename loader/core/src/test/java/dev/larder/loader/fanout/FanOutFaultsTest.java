@@ -25,10 +25,12 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+@Tag("races")
 class FanOutFaultsTest {
     private static final Logger LOG = LoggerFactory.getLogger(FanOutFaultsTest.class);
     private static final int SEATS = 4;
@@ -138,7 +140,7 @@ class FanOutFaultsTest {
     @Test
     void batchesOfADeviceAreRefused() {
         LoaderBuilder onDevice =
-                Loader.over(gallery.dataset).arrays("images").batch(4).device(new FakeDevice());
+                Loader.over(gallery.dataset).arrays("images").batchSize(4).device(new FakeDevice());
         BatchPublisher publisher = gallery.publisher().open();
         publisher.publish(gallery.loader.epoch(0).iterator().next());
         try (SharedBatches batches = gallery.consumer().attach();

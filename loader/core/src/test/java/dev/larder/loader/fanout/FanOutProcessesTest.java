@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("races")
 class FanOutProcessesTest {
     private final Gallery gallery = new Gallery(3000, 200, 64); // 47 batches
 

@@ -31,8 +31,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("races")
 class FanOutTest {
     private static final Duration SOON = Duration.ofMillis(300);
 
@@ -95,7 +97,7 @@ class FanOutTest {
         try (BatchPublisher publisher = gallery.publisher().slots(50).open();
                 Loader padded = Loader.over(gallery.dataset)
                         .fields(Field.padded("words"))
-                        .batch(3)
+                        .batchSize(3)
                         .build()) {
             List<String> shapes = new ArrayList<>();
             for (Batch batch : padded.epoch(0)) {

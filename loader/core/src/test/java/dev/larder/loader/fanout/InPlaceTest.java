@@ -23,11 +23,13 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A loader that gathers into the slots of a ring. */
+@Tag("races")
 class InPlaceTest {
     private static final Duration SOON = Duration.ofMillis(300);
     private static final int BATCHES = 7; // the last of 4 samples
@@ -43,7 +45,7 @@ class InPlaceTest {
         return Loader.over(gallery.dataset)
                 .arrays("images", "labels")
                 .shuffle(42)
-                .batch(16);
+                .batchSize(16);
     }
 
     private CompletableFuture<Long> checksum() {
@@ -107,7 +109,7 @@ class InPlaceTest {
                 .collate((batch, random) -> batch.array("drawn").putLong(0, random.nextLong()))
                 .output("drawn", Dtype.parse("<i8"))
                 .shuffle(42)
-                .batch(16);
+                .batchSize(16);
         CompletableFuture<Long> consumer = checksum();
         try (BatchPublisher publisher =
                         gallery.publisher().slots(3).consumers(1).open();
@@ -130,7 +132,7 @@ class InPlaceTest {
         try (BatchPublisher publisher = gallery.publisher().slots(50).open();
                 Loader ragged = Loader.over(gallery.dataset)
                         .fields(Field.padded("words"))
-                        .batch(16)
+                        .batchSize(16)
                         .into(publisher.slots())
                         .build();
                 Loader unordered =

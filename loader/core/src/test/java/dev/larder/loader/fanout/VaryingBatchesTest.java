@@ -39,12 +39,14 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rows of log-normal lengths, in every way in which a loader makes batches of them, through a ring. */
+@Tag("races")
 class VaryingBatchesTest {
     private static final int ROWS = 200;
     private static final int BATCH = 16;
@@ -89,20 +91,20 @@ class VaryingBatchesTest {
                         "padded",
                         (data, seed) -> fields(data, Field.padded("words"))
                                 .shuffle(seed)
-                                .batch(BATCH)),
+                                .batchSize(BATCH)),
                 way(
                         "packed",
                         (data, seed) -> fields(data, Field.packed("words"))
                                 .shuffle(seed)
-                                .batch(BATCH)),
+                                .batchSize(BATCH)),
                 way(
                         "texts",
                         (data, seed) ->
-                                fields(data, Field.texts("texts")).shuffle(seed).batch(BATCH)),
+                                fields(data, Field.texts("texts")).shuffle(seed).batchSize(BATCH)),
                 way(
                         "files",
                         (data, seed) ->
-                                fields(data, Field.files("files")).shuffle(seed).batch(BATCH)),
+                                fields(data, Field.files("files")).shuffle(seed).batchSize(BATCH)),
                 way(
                         "buckets",
                         (data, seed) -> fields(data, Field.padded("words"))
@@ -197,7 +199,7 @@ class VaryingBatchesTest {
         try (Gallery gallery = new Gallery(60, 5000, 1);
                 Loader large = Loader.over(gallery.dataset)
                         .arrays("images", "labels")
-                        .batch(60)
+                        .batchSize(60)
                         .build();
                 BatchPublisher publisher = gallery.publisher().slots(4).open()) {
             publisher.publish(gallery.loader.epoch(0).iterator().next());
@@ -248,7 +250,7 @@ class VaryingBatchesTest {
                 Gallery gallery = new Gallery(100, 5000, 1);
                 Loader large = Loader.over(gallery.dataset)
                         .arrays("images", "labels")
-                        .batch(100)
+                        .batchSize(100)
                         .build()) {
             Files.createDirectory(tiny.folder().resolve("data"));
             try (Larder small = Larder.connect(tiny.folder());

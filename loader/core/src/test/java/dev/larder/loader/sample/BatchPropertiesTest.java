@@ -15,11 +15,13 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What holds of every way to make batches, dealt out to any number of ranks. */
+@Tag("races")
 class BatchPropertiesTest {
     private static final long SEED = 2_211;
     private static final int ROWS = 1009;

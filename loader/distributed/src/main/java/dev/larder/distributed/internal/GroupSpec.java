@@ -12,13 +12,7 @@ import java.util.regex.Pattern;
  * @param place the names of the ranks
  */
 public record GroupSpec(
-        String key,
-        int rank,
-        int worldSize,
-        int chunkByteSize,
-        Waits waits,
-        RankLayout sums,
-        RankNames place) {
+        String key, int rank, int worldSize, int chunkByteSize, Waits waits, RankLayout sums, RankNames place) {
 
     private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
 
@@ -60,8 +54,7 @@ public record GroupSpec(
     }
 
     public RegionSpec region() {
-        return new RegionSpec(
-                "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize));
+        return new RegionSpec("group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize));
     }
 
     /** Returns whether {@link #subgroup} makes such keys. */

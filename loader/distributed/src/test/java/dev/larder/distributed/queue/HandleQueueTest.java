@@ -22,8 +22,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("races")
 class HandleQueueTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -31,8 +31,7 @@ class HandleRingTest {
     @BeforeEach
     void make() {
         long byteSize = QueueDescriptor.buffersOffset(RECORDS);
-        region = regions.openOrCreate(
-                new RegionSpec("ring", "test", byteSize), zeros -> {}, Duration.ofSeconds(20));
+        region = regions.openOrCreate(new RegionSpec("ring", "test", byteSize), zeros -> {}, Duration.ofSeconds(20));
         memory = region.memory();
         ring = new HandleRing(memory, RECORDS, CAPACITY);
     }

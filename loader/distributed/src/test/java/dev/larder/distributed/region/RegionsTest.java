@@ -16,9 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("races")
 class RegionsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SOON = Duration.ofSeconds(20); // not when the sleep ends

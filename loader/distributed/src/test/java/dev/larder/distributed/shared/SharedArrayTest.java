@@ -17,8 +17,10 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("races")
 class SharedArrayTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
     private static final Dtype LONG = Dtype.parse("<i8");

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a process costs others that is stopped, or killed, while it waits for a lock: no more than a moment. */
+@Tag("races")
 class StoppedWaitersTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final Duration MOMENT = Duration.ofSeconds(2);

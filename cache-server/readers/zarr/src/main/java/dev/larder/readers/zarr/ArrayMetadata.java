@@ -8,13 +8,14 @@ import org.jspecify.annotations.Nullable;
  * @param fill the bytes of an element that was never written; null for zeros
  * @param shards the files of several chunks; null if each chunk is a file
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ArrayMetadata(
         long[] shape,
         Element element,
         byte @Nullable [] fill,
         ChunkKeys keys,
         ChunkCodecs codecs,
-        @Nullable Shards shards) {
+        @Nullable ShardFiles shards) {
     /** Returns the shape, with one dimension at least. */
     long[] rowsShape() {
         return shape.length == 0 ? new long[] {1} : shape;
@@ -27,7 +28,7 @@ record ArrayMetadata(
 
     /** Returns whether the one chunk of the array is its bytes, as they are in memory. */
     boolean isOneFile() {
-        if (!codecs.areNone() || shards != null || !hasElements()) {
+        if (element.hasAnyLength() || !codecs.areNone() || shards != null || !hasElements()) {
             return false;
         }
         for (int axis = 0; axis < shape.length; axis++) {

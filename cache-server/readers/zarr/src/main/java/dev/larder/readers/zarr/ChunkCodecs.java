@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param turnedBytes how many bytes turn together; 1 if their order is that of the type
  * @param chunk the shape of a chunk
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ChunkCodecs(List<Unpacker> unpackers, int @Nullable [] axes, int turnedBytes, int[] chunk, int elementBytes) {
     private static final int SLACK_BYTES = 1 << 16;
 
@@ -29,20 +30,26 @@ record ChunkCodecs(List<Unpacker> unpackers, int @Nullable [] axes, int turnedBy
     }
 
     /** Returns how long the data was before a codec, at most: those before it may have packed noise. */
-    private int mostBytes(int codec) {
-        long most = chunkBytes();
+    private static int mostBytes(int codec, int mostAtFirst) {
+        long most = mostAtFirst;
         for (int i = 0; i < codec; i++) {
             most += most / 2 + SLACK_BYTES;
         }
         return (int) Math.min(Integer.MAX_VALUE - SLACK_BYTES, most);
     }
 
-    /** Returns the elements of a stored chunk, in C order. */
-    byte[] undo(byte[] stored) throws IOException {
+    /** Returns a stored chunk as it was before the codecs of bytes; its length is unknown, but has a limit. */
+    byte[] unpack(byte[] stored, int most) throws IOException {
         byte[] bytes = stored;
         for (int i = unpackers.size() - 1; i >= 0; i--) {
-            bytes = unpackers.get(i).undo(bytes, mostBytes(i));
+            bytes = unpackers.get(i).undo(bytes, mostBytes(i, most));
         }
+        return bytes;
+    }
+
+    /** Returns the elements of a stored chunk, in C order. */
+    byte[] undo(byte[] stored) throws IOException {
+        byte[] bytes = unpack(stored, chunkBytes());
         if (bytes.length != chunkBytes()) {
             throw new IOException("it has " + bytes.length + " bytes, not " + chunkBytes());
         }

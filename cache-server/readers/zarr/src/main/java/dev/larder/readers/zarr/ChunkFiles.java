@@ -3,7 +3,9 @@ package dev.larder.readers.zarr;
 import dev.larder.reader.InputFile;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,18 @@ record ChunkFiles(List<InputFile> inputs, String folder, NavigableMap<String, In
     boolean hasAny() {
         String first = numbers.ceilingKey(prefix);
         return first != null && first.startsWith(prefix);
+    }
+
+    /** Returns the files of the array, by their paths below it. */
+    Map<String, Integer> all() {
+        Map<String, Integer> all = new TreeMap<>();
+        for (Map.Entry<String, Integer> file : numbers.tailMap(prefix).entrySet()) {
+            if (!file.getKey().startsWith(prefix)) {
+                break;
+            }
+            all.put(file.getKey().substring(prefix.length()), file.getValue());
+        }
+        return all;
     }
 
     Path path(int number) {

@@ -4,6 +4,7 @@ import dev.larder.reader.BadSource;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** Reads the chunks of an array, one after the other, and keeps the indexes of the last shards. Used by one thread. */
 final class ChunkReader {
     private static final int KEPT_INDEXES = 16;
+
+    /** A chunk of texts is there packed, unpacked, and once more for each thread. */
+    private static final int HEAP_PARTS = 8;
 
     /** What no codec packs may be longer packed. */
     private static final long SLACK_BYTES = 1 << 20;
@@ -43,12 +47,12 @@ final class ChunkReader {
         for (int axis = 0; axis < chunk.length; axis++) {
             index[axis] = origin[axis] / chunk[axis];
         }
-        Shards shards = array.shards();
+        ShardFiles shards = array.shards();
         Integer number = files.find(array.keys().of(shards == null ? index : shards.file(index)));
         if (number == null) {
             return null;
         }
-        try (FileChannel channel = open(number)) {
+        return read(number, index, channel -> {
             if (shards == null) {
                 return array.codecs().undo(stored(channel, 0, channel.size()));
             }
@@ -56,8 +60,19 @@ final class ChunkReader {
             int entry = shards.entry(index);
             long offset = entries.getLong(entry);
             long length = entries.getLong(entry + Long.BYTES);
-            boolean isMissing = offset == Shards.MISSING && length == Shards.MISSING;
+            boolean isMissing = offset == ShardFiles.MISSING && length == ShardFiles.MISSING;
             return isMissing ? null : array.codecs().undo(stored(channel, offset, length));
+        });
+    }
+
+    /** Reads from the file of a chunk. */
+    private interface Reading {
+        byte @Nullable [] from(FileChannel channel) throws IOException;
+    }
+
+    private byte @Nullable [] read(int number, long[] index, Reading reading) throws BadSource {
+        try (FileChannel channel = open(number)) {
+            return reading.from(channel);
         } catch (BadSource e) {
             throw e;
         } catch (OutOfMemoryError e) {
@@ -71,6 +86,39 @@ final class ChunkReader {
         }
     }
 
+    /** Visits elements of any length. */
+    @FunctionalInterface
+    interface TextVisitor {
+        /** Takes the bytes of an element. */
+        void take(byte[] bytes, int from, int length);
+    }
+
+    /** Visits the first elements of a chunk: it has their number, then each behind its length. */
+    void visitTexts(int number, long place, int count, TextVisitor visitor) throws BadSource {
+        var unused = read(number, new long[] {place}, channel -> {
+            int most =
+                    (int) Math.min(Integer.MAX_VALUE / 2, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+            if (channel.size() > most) {
+                throw new IOException("it has " + channel.size() + " bytes, more than the heap allows: " + most);
+            }
+            byte[] bytes = array.codecs().unpack(read(channel, 0, (int) channel.size()), most);
+            ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            int found = in.getInt();
+            if (found < count) {
+                throw new IOException("it has " + found + " elements, not " + count);
+            }
+            for (int i = 0; i < count; i++) {
+                int length = in.getInt();
+                if (length < 0 || length > in.remaining()) {
+                    throw new IOException("an element has " + Integer.toUnsignedString(length) + " bytes");
+                }
+                visitor.take(bytes, in.position(), length);
+                in.position(in.position() + length);
+            }
+            return bytes;
+        });
+    }
+
     private FileChannel open(int number) throws BadSource {
         try {
             return FileChannel.open(files.path(number));
@@ -79,7 +127,7 @@ final class ChunkReader {
         }
     }
 
-    private ByteBuffer entries(FileChannel channel, int number, Shards shards) throws IOException {
+    private ByteBuffer entries(FileChannel channel, int number, ShardFiles shards) throws IOException {
         ByteBuffer known = indexes.get(number);
         if (known == null) {
             long offset = shards.indexOffset(channel.size());

@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param unitBytes how many bytes turn together if their order is the other one: 1 if they have no order, 0 if the parts have several lengths
  */
 record Element(String dtype, int byteSize, int unitBytes) {
+    /** Texts and bytes of any length, which are columns and no arrays. */
+    static final Element TEXTS = new Element("texts", 0, 1);
+
+    static final Element BYTES_OF_ANY_LENGTH = new Element("bytes", 0, 1);
     private static final Pattern SIMPLE = Pattern.compile("([<>|])([biufcMmSUV])([0-9]{1,9})(\\[[0-9a-zA-Z]{1,15}])?");
     private static final Pattern RAW_BITS = Pattern.compile("r([0-9]{1,9})");
     private static final int MOST_BYTES = 16 << 20;
@@ -54,6 +58,19 @@ record Element(String dtype, int byteSize, int unitBytes) {
     /** Returns the letter of numpy's kind; {@code [} for a structured type. */
     char kind() {
         return dtype.charAt(0) == '[' ? '[' : dtype.charAt(1);
+    }
+
+    boolean hasAnyLength() {
+        return byteSize == 0;
+    }
+
+    /** Returns the type of elements of any length that a codec packs; null if it packs no such elements. */
+    static @Nullable Element ofCodec(String codec) {
+        return switch (codec) {
+            case "vlen-utf8" -> TEXTS;
+            case "vlen-bytes" -> BYTES_OF_ANY_LENGTH;
+            default -> null;
+        };
     }
 
     boolean isBigEndian() {
@@ -196,6 +213,8 @@ record Element(String dtype, int byteSize, int unitBytes) {
             return simple("|V" + Integer.parseInt(bits.group(1)) / Byte.SIZE, type, place);
         }
         return switch (name) {
+            case "string" -> TEXTS;
+            case "bytes", "variable_length_bytes" -> BYTES_OF_ANY_LENGTH;
             case "fixed_length_utf32" ->
                 simple("<U" + configuration.length("length_bytes") / Integer.BYTES, type, place);
             case "null_terminated_bytes" -> simple("|S" + configuration.length("length_bytes"), type, place);
@@ -222,6 +241,9 @@ record Element(String dtype, int byteSize, int unitBytes) {
             }
             Fields field = isPair ? pair(each.getAsJsonArray(), place) : new Fields(each.getAsJsonObject(), place);
             Element element = named(field.value("data_type"), place, depth + 1);
+            if (element.hasAnyLength()) {
+                throw unfit(type, place);
+            }
             fields.add(new Field(field.text("name"), element, null));
         }
         return structured(fields, type, place);

@@ -44,7 +44,7 @@ record Fields(JsonObject json, Place place) {
         throw place.damaged("its metadata is no JSON object");
     }
 
-    private static String shown(String text) {
+    static String shown(String text) {
         String line = text.lines().findFirst().orElse("");
         return line.length() > MOST_SHOWN_CHARS ? line.substring(0, MOST_SHOWN_CHARS) + "…" : line;
     }

@@ -60,10 +60,12 @@ final class MetadataParser {
     }
 
     private ArrayMetadata version2() throws BadSource {
-        Element element = Element.described(fields.value("dtype"), place);
+        List<JsonElement> filters = fields.list("filters");
+        Element ofAnyLength = filters.isEmpty() ? null : Element.ofCodec(idOf(filters.get(0), "filters"));
+        Element element = ofAnyLength == null ? Element.described(fields.value("dtype"), place) : ofAnyLength;
         long[] chunk = chunk(fields, "chunks");
         List<Unpacker> unpackers = new ArrayList<>();
-        for (JsonElement filter : fields.list("filters")) {
+        for (JsonElement filter : filters.subList(ofAnyLength == null ? 0 : 1, filters.size())) {
             add(unpackers, idOf(filter, "filters"), filter);
         }
         JsonElement compressor = fields.find("compressor");
@@ -128,7 +130,9 @@ final class MetadataParser {
                 add(unpackers, name, configuration);
             } else if (name.equals("transpose")) {
                 axes = transposed(axes, configuration);
-            } else if (name.equals("bytes")) {
+            } else if (element.hasAnyLength() && element.equals(Element.ofCodec(name))) {
+                turnedBytes = 1;
+            } else if (name.equals("bytes") && !element.hasAnyLength()) {
                 turnedBytes = turnedBytes(configuration, element);
             } else if (!ROUNDING.contains(name)) {
                 throw place.unfit("a codec of its chunks is not available: name=" + name + " known=" + KNOWN);
@@ -189,7 +193,7 @@ final class MetadataParser {
             throw place.unfit("its shards have more than " + MOST_CHUNKS_OF_SHARD + " chunks each");
         }
         List<JsonElement> indexCodecs = configuration.list("index_codecs");
-        int indexBytes = (int) count * Shards.ENTRY_BYTES;
+        int indexBytes = (int) count * ShardFiles.ENTRY_BYTES;
         for (JsonElement each : indexCodecs) {
             String name = fields.named(each, "index_codecs").text("name");
             indexBytes += name.equals("crc32c") ? Integer.BYTES : 0;
@@ -204,12 +208,15 @@ final class MetadataParser {
                 element,
                 keys,
                 codecs(configuration.list("codecs"), element, chunk),
-                new Shards(counts, index.unpackers(), indexBytes, order, isAtEnd));
+                new ShardFiles(counts, index.unpackers(), indexBytes, order, isAtEnd));
     }
 
-    private ArrayMetadata array(Element element, ChunkKeys keys, ChunkCodecs codecs, @Nullable Shards shards)
+    private ArrayMetadata array(Element element, ChunkKeys keys, ChunkCodecs codecs, @Nullable ShardFiles shards)
             throws BadSource {
-        byte[] fill = FillValues.of(fields.find("fill_value"), element, place);
+        if (element.hasAnyLength() && (shape.length != 1 || shards != null)) {
+            throw place.unfit("texts and bytes of any length are read if they have one dimension, and no shards");
+        }
+        byte[] fill = FillBytes.of(fields.find("fill_value"), element, place);
         return new ArrayMetadata(shape, element, fill, keys, codecs, shards);
     }
 

@@ -17,8 +17,8 @@ public final class ZarrReader implements FormatReader {
 
     @Override
     public OpenedSource open(ReadRequest request, ReadProgress progress) throws IOException {
-        ZarrSource source = new ZarrSource(request);
-        source.look(progress);
+        ZarrSource source = new ZarrSource(request, progress);
+        source.look();
         return source;
     }
 }

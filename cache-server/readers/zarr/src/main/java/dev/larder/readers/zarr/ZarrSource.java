@@ -22,6 +22,7 @@ import java.util.Set;
 /** Zarr folders. Their metadata is read when they are opened, chunks later. */
 final class ZarrSource implements OpenedSource {
     private final ReadRequest request;
+    private final ReadProgress progress;
     private final Selection selection;
     private final List<Offer> offers = new ArrayList<>();
     private final List<Written> written = new ArrayList<>();
@@ -31,12 +32,13 @@ final class ZarrSource implements OpenedSource {
     /** An array to unpack, with the number of its offer. */
     private record Written(int offer, ArrayMetadata array, ChunkFiles files, Place place) {}
 
-    ZarrSource(ReadRequest request) {
+    ZarrSource(ReadRequest request, ReadProgress progress) {
         this.request = request;
+        this.progress = progress;
         this.selection = new Selection(request.columns());
     }
 
-    void look(ReadProgress progress) throws IOException {
+    void look() throws IOException {
         Hierarchy hierarchy = Hierarchy.of(request.files(), progress);
         List<Hierarchy.Node> copies = new ArrayList<>();
         for (Hierarchy.Node node : hierarchy.nodes()) {
@@ -112,6 +114,16 @@ final class ZarrSource implements OpenedSource {
 
     private void add(Hierarchy.Node node, ArrayMetadata array) throws BadSource {
         requirePossible(array, node.place());
+        if (array.element().hasAnyLength()) {
+            long rows = array.shape()[0];
+            long bytes = rows == 0 ? 0 : new TextRows(array, node.files(), node.place()).measure(progress);
+            written.add(new Written(offers.size(), array, node.files(), node.place()));
+            offers.addAll(
+                    array.element().equals(Element.TEXTS)
+                            ? Offer.strings(node.name(), rows, bytes)
+                            : Offer.bytes(node.name(), rows, bytes));
+            return;
+        }
         List<Long> shape = Arrays.stream(array.shape()).boxed().toList();
         Offer offer = Offer.array(node.name(), array.element().dtype(), shape);
         Integer only = array.isOneFile() ? node.files().find(array.keys().of(new long[shape.size()])) : null;
@@ -129,7 +141,7 @@ final class ZarrSource implements OpenedSource {
 
     private static void requirePossible(ArrayMetadata array, Place place) throws BadSource {
         try {
-            long bytes = array.element().byteSize();
+            long bytes = Math.max(Long.BYTES, array.element().byteSize());
             for (long length : array.shape()) {
                 bytes = Math.multiplyExact(bytes, Math.max(1, length));
             }
@@ -165,6 +177,10 @@ final class ZarrSource implements OpenedSource {
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (Written each : written) {
             ArrayMetadata array = each.array;
+            if (array.element().hasAnyLength()) {
+                parts.add(() -> writeTexts(each, output));
+                continue;
+            }
             int elementBytes = array.element().byteSize();
             long[] shape = array.rowsShape();
             int[] chunk = array.rowsChunk();
@@ -183,6 +199,14 @@ final class ZarrSource implements OpenedSource {
         ChunkReader chunks = new ChunkReader(each.array, each.files, each.place);
         long first = block.firstRow();
         grid.visit(first, block.rows(), origin -> grid.copy(origin, chunks.read(origin), first, block.rows(), target));
+    }
+
+    private static void writeTexts(Written each, Output output) throws IOException {
+        if (each.array.hasElements()) {
+            new TextRows(each.array, each.files, each.place).write(output, each.offer);
+        } else {
+            output.at(each.offer + 1, 0, Long.BYTES).putLong(0);
+        }
     }
 
     @Override

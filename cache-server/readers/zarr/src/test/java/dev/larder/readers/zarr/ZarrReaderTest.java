@@ -97,6 +97,7 @@ class ZarrReaderTest {
                 "codecs/zlib/.zarray | { | [ | its metadata is no JSON",
                 "fills/i4/.zarray | 'fill_value': 7 | 'fill_value': 2147483648 | its fill value is none of its type",
                 "fills/i4/.zarray | 'fill_value': 7 | 'fill_value': 1e999999999 | its fill value is none of its type",
+                "texts/utf8/.zarray | 'vlen-utf8' | 'vlen-array' | its type is not one that is read",
                 "fills/i4/.zarray | 'chunks' | 'lumps' | its metadata has no valid chunks",
             })
     void metadataOfVersion2ThatItCannotReadIsRefused(String file, String text, String other, String reason)
@@ -155,6 +156,8 @@ class ZarrReaderTest {
         "v3, shards/plain, c/1/0, -1, its checksum is wrong",
         "v3, shards/none, c/0/0, -9999, and its index needs",
         "v3, keys/dots, c.1.1, -1, 'it has 11 bytes, not 12'",
+        "v2, texts/utf8, 0, -1, cannot be unpacked",
+        "v3, texts/utf8, c/0, -1, cannot be unpacked",
     })
     void aChunkOfAnotherLengthIsRefused(String name, String array, String chunk, int more, String reason)
             throws IOException {

@@ -20,11 +20,13 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Links whose other side hangs up, does not know the secret, or takes its time. */
+@Tag("races")
 class LinkTest {
     private static final RunSecret SECRET = RunSecret.of("a secret of sixteen or more");
     private static final Protocol<Said> PROTOCOL = new Protocol<>("LARDTEST", 5, Said.class, 64 << 20, 1000);

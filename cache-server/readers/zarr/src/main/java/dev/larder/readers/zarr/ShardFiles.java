@@ -12,7 +12,8 @@ import java.util.List;
  * @param indexUnpackers undo codecs of the index
  * @param storedIndexBytes the length of the index in a file
  */
-record Shards(long[] shape, List<Unpacker> indexUnpackers, int storedIndexBytes, ByteOrder order, boolean isAtEnd) {
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record ShardFiles(long[] shape, List<Unpacker> indexUnpackers, int storedIndexBytes, ByteOrder order, boolean isAtEnd) {
     static final long MISSING = -1;
     static final int ENTRY_BYTES = 2 * Long.BYTES;
 

@@ -7,13 +7,14 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Converts the value of elements that were never written. */
-final class FillValues {
+final class FillBytes {
     private static final Pattern HEX = Pattern.compile("0x[0-9a-fA-F]{1,16}");
     private static final int MOST_DIGITS = 20;
     private static final String NO_TIME = "NaT";
@@ -21,12 +22,17 @@ final class FillValues {
     private static final int HALF_INFINITY = 0x7c00;
     private static final int HALF_NAN = 0x7e00;
 
-    private FillValues() {}
+    private FillBytes() {}
 
     /** Returns the bytes of an element; null for zeros. */
     static byte @Nullable [] of(@Nullable JsonElement value, Element element, Place place) throws BadSource {
         if (value == null) {
             return null;
+        }
+        if (element.hasAnyLength()) {
+            boolean isText =
+                    value.isJsonPrimitive() && value.getAsJsonPrimitive().isString();
+            return !isText || value.getAsString().isEmpty() ? null : ofAnyLength(value.getAsString(), element, place);
         }
         byte[] bytes = orNull(value, element);
         if (bytes == null || bytes.length > element.byteSize()) {
@@ -35,6 +41,13 @@ final class FillValues {
         }
         byte[] whole = Arrays.copyOf(bytes, element.byteSize());
         return Arrays.equals(whole, new byte[whole.length]) ? null : whole;
+    }
+
+    private static byte[] ofAnyLength(String text, Element element, Place place) throws BadSource {
+        if (!element.equals(Element.TEXTS)) {
+            throw place.unfit("its fill value is not one that is read: " + Fields.shown(text));
+        }
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static byte @Nullable [] orNull(JsonElement value, Element element) {
