@@ -19,7 +19,8 @@ from ._errors import LarderError, _message
 from ._groups import _free_bytes, _lines
 
 _IN_MEMORY = "tmpfs", "ramfs", "devtmpfs", "hugetlbfs"
-_FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 512, 64 << 20, 8
+_FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 256, 64 << 20, 8
+_LONG_GATHER_S = 0.5  # a larger window would only make the next batch wait longer
 _READ_ROWS, _READS_PER_WINDOW = 64, 4
 _USUAL_ADVICE_KB = 128  # if the device reports no limit
 _PROBES = 16
@@ -246,7 +247,7 @@ class _ReadAhead:
             waited = max(0.0, seconds - (time.thread_time() - worked))
             row.waited_for_disk(waited - seconds)  # the rest was no wait
         self._add_wait(waited)
-        if waited > seconds / 4:
+        if seconds / 4 < waited < _LONG_GATHER_S:
             self._window = max(1, min(self._most_rows, 2 * self._window))
 
     def _add_wait(self, seconds):
