@@ -146,7 +146,7 @@ public final class Overview {
                 count(Counter.ASK_MISSES)));
     }
 
-    /** Adds up what is leased now. The counter is that of the last look, and no page may be open; who leases it is not looked up. */
+    /** Adds up the leased versions of this moment; the counter has those of the last look, and nothing looks while no page is open. */
     private long leasedBytes() {
         return sum(residency.all(), version -> store.leases().isLeased(version.folder()) ? version.storedBytes() : 0);
     }
