@@ -265,7 +265,8 @@ final class Feed implements Callable<Integer> {
             String array = arrayOf(transform);
             if (steps.put(array, transform.substring(array.length() + 1)) != null) {
                 throw new ParameterException(
-                        spec.commandLine(), "two transforms of one array: '" + array + "' (join their steps with a comma)");
+                        spec.commandLine(),
+                        "two transforms of one array: '" + array + "' (join their steps with a comma)");
             }
         }
         return arrays.stream()

@@ -30,7 +30,8 @@ final class Advice {
             case TRAINER ->
                 work.facts().threads() > 0
                         ? "it is the bottleneck itself, and a faster loader gains nothing"
-                        : "it is the bottleneck itself; threads that gather meanwhile save the rest: " + setting("threads", "threads");
+                        : "it is the bottleneck itself; threads that gather meanwhile save the rest: "
+                                + setting("threads", "threads");
             case STARTING -> "the start of epochs: " + longerEpochs();
             case UPLOAD ->
                 "uploads: choose deviceMode(RESIDENT), or convert rows on the device so that fewer bytes are uploaded";

@@ -56,17 +56,19 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
             starting = 0;
         }
         double gathered = work.uploaderWaits() < 0 ? waited : Math.min(waited, work.uploaderWaits() / window);
+        double trainer = 1 - waited - starting;
         shares.put(Cause.STARTING, starting);
         shares.put(Cause.UPLOAD, waited - gathered);
-        shares.put(Cause.TRAINER, 1 - waited - starting);
+        shares.put(Cause.TRAINER, trainer);
         if (sum <= 0) {
             shares.merge(Cause.GATHER, gathered, Double::sum);
         } else {
             weights.forEach((cause, weight) -> shares.merge(cause, gathered * weight / sum, Double::sum));
         }
+        Cause largest = largest(shares);
         boolean isTrainer = waited + starting < HARDLY
-                || (work.facts().threads() == 0 && shares.get(Cause.TRAINER) > shares.get(largest(shares)));
-        Cause limit = isTrainer ? Cause.TRAINER : largest(shares);
+                || (work.facts().threads() == 0 && trainer > shares.getOrDefault(largest, 0.0));
+        Cause limit = isTrainer ? Cause.TRAINER : largest;
         return new Bottleneck(shares, limit, waited + starting, Advice.of(limit, work));
     }
 
