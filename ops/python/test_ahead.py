@@ -8,6 +8,7 @@ import errno
 import gc
 import glob
 import os
+import resource
 import shutil
 import struct
 import tempfile
@@ -51,6 +52,14 @@ class AheadCase(StoreCase):
 
     def loader(self, **settings):
         return larder.Loader("d", ["x"], **{"batch_size": 32, "shuffle": 5, **settings})
+
+    def opened(self):
+        """Return the paths of the open files."""
+        paths = []
+        for name in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                paths.append(os.readlink(f"/proc/self/fd/{name}"))
+        return paths
 
     def noted(self, name):
         """Note the arguments of a function of the system, and call it."""
@@ -125,7 +134,8 @@ class AdviceTest(AheadCase):
 
     def test_neighbours_are_advised_together_and_long_rows_in_pieces(self):
         self.publish_rows(300_000)
-        rows = larder.Loader("d", ["x"], batch_size=1)._files[0]
+        with mock.patch.object(ahead, "_advice_bytes", lambda _: 128 << 10):
+            rows = larder.Loader("d", ["x"], batch_size=1)._files[0]
         advice = self.noted("posix_fadvise")
         rows.advise(np.array([7, 3, 2]))
 
@@ -135,6 +145,19 @@ class AdviceTest(AheadCase):
         self.assertEqual((begins[5], ends[-1]), ((start + 2_100_000) // 4096 * 4096, -(-(start + 2_400_000) // 4096) * 4096))
         self.assertEqual((begins[1:5], begins[6:]), (ends[:4], ends[5:-1]))
         self.assertLessEqual(max(length for *_, length, _ in advice), 128 << 10)
+
+    def test_a_piece_of_advice_is_as_long_as_the_device_allows(self):
+        sys = tempfile.mkdtemp(dir=self.store)
+        for path, text in ("devices/sda/queue/read_ahead_kb", "128"), ("devices/sda/queue/max_sectors_kb", "1280"), ("class/bdi/0:50/read_ahead_kb", "16"):
+            os.makedirs(os.path.dirname(os.path.join(sys, path)), exist_ok=True)
+            with open(os.path.join(sys, path), "w") as file:
+                file.write(text + "\n")
+        os.makedirs(os.path.join(sys, "devices/sda/sda1"))
+        os.makedirs(os.path.join(sys, "dev/block"))
+        os.symlink("../../devices/sda", os.path.join(sys, "dev/block/8:0"))
+        os.symlink("../../devices/sda/sda1", os.path.join(sys, "dev/block/8:1"))
+        for device, most in ((8, 0), 1280), ((8, 1), 1280), ((0, 50), 16), ((0, 51), 128):
+            self.assertEqual(ahead._advice_bytes(os.makedev(*device), sys), most << 10)
 
     def test_adjacent_rows_are_read_by_one_call(self):
         self.publish_rows(100)
@@ -151,30 +174,6 @@ class AdviceTest(AheadCase):
                 epoch = iter(self.loader(threads=0, batch_size=20))
                 list(epoch)
             self.assertEqual(epoch._gather._ahead[0]._window, most)
-
-    def test_the_limit_is_that_of_the_group_or_one_above_it_and_cached_files_count_as_free(self):
-        def machine(files):
-            root = tempfile.mkdtemp(dir=self.store)
-            for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "w") as file:
-                    file.write(text)
-            return root
-
-        first, second = "sys/fs/cgroup/memory/", "sys/fs/cgroup/"
-        for files, free in (
-            ({}, 1 << 60),
-            ({"proc/self/cgroup": "3:cpu:/a\n2:memory:/a/b\n", first + "memory.limit_in_bytes": "9223372036854771712\n", first + "memory.usage_in_bytes": "5000\n",
-              first + "a/memory.limit_in_bytes": "1000\n", first + "a/memory.usage_in_bytes": "900\n", first + "a/b/memory.limit_in_bytes": "800\n",
-              first + "a/b/memory.usage_in_bytes": "500\n", first + "a/memory.stat": "cache 9\ntotal_inactive_file 40\ntotal_active_file 60\n"}, 200),
-            ({"proc/self/cgroup": "2:memory:/elsewhere\n", first + "memory.limit_in_bytes": "800", first + "memory.usage_in_bytes": "500",
-              first + "memory.stat": "hierarchical_memory_limit 700\n"}, 200),
-            ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "max\n", second + "a/memory.current": "700\n"}, 1 << 60),
-            ({"proc/self/cgroup": "0::/a\n", second + "a/memory.max": "1000\n", second + "a/memory.current": "700\n",
-              second + "a/memory.stat": "inactive_file 100\nactive_file 11\nfile 400\n"}, 411),
-            ({"proc/self/cgroup": "0::/a\fb\rc\n", second + "a\fb\rc/memory.max": "1000\n", second + "a\fb\rc/memory.current": "700\n"}, 300),
-        ):
-            self.assertEqual(ahead._free_bytes(machine(files)), free)
 
 
 class ChoiceTest(AheadCase):
@@ -234,11 +233,23 @@ class ChoiceTest(AheadCase):
         for thread in list(room("_loader")._THREADS):
             thread.join(60)
         gc.collect()
-        paths = []
-        for name in os.listdir("/proc/self/fd"):
-            with contextlib.suppress(FileNotFoundError):
-                paths.append(os.readlink(f"/proc/self/fd/{name}"))
-        self.assertEqual([path for path in paths if path.startswith(self.store) and path.endswith("x.npy")], [])
+        self.assertEqual([path for path in self.opened() if path.startswith(self.store) and path.endswith("x.npy")], [])
+
+
+class PacksTest(AheadCase):
+    def test_a_pack_of_5000_arrays_takes_one_descriptor(self):
+        arrays = {f"a{i}": np.full((4, 3), i, "<i4") for i in range(5000)}
+        pack = os.path.join(self.publish("packed", arrays, packed=True, checksums=False), "pack-0000")
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+
+        with self.absent():
+            loader = larder.Loader("packed", batch_size=2, threads=0)
+            self.assertTrue(all(loader._files))
+            self.assertLessEqual(self.opened().count(pack), 2)  # the other is that of the mapping
+            for batch in loader:
+                self.assertEqual({name: array.tolist() for name, array in batch.items()}, {name: array[:2].tolist() for name, array in arrays.items()})
 
 
 class FaultsTest(AheadCase):

@@ -78,7 +78,8 @@ class FeedTest(unittest.TestCase):
     @contextlib.contextmanager
     def trainer(self, name, what):
         """Starts a trainer that has a feed, and waits until that and the trainer itself are gone."""
-        process = subprocess.Popen([sys.executable, "-c", TRAINER, name, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        words = ["env", "--default-signal=INT", sys.executable, "-c", TRAINER, name, what]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(larder.__file__))},
                                    start_new_session=True)
         with process:

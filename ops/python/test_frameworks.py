@@ -223,7 +223,7 @@ class LightningTest(FrameworkCase):
         self.trainer(max_epochs=2).fit(model, self.data())
 
         loader = larder.Loader("mnist", ["row"], batch_size=250, shuffle=42)
-        expected = [batch["row"].tolist() for epoch in (1, 2) for batch in loader.epoch(epoch)]
+        expected = [batch["row"].tolist() for epoch in (0, 1) for batch in loader.epoch(epoch)]
         self.assertEqual(model.seen, expected)
 
     def test_a_checkpoint_in_the_middle_of_an_epoch_goes_on_with_the_next_batch(self):

@@ -580,17 +580,6 @@ class StoreChoiceTest(unittest.TestCase):
                 chosen, skipped = self.choice(row)
                 self.assertEqual((chosen, ",".join(name for name, _ in skipped) or "-"), (row[4], row[5]))
 
-    def test_the_memory_is_the_machines_or_that_of_the_lowest_group(self):
-        files = {"/proc/meminfo": ["MemTotal:  1000 kB"], "/proc/self/cgroup": ["4:cpu,memory:/a/b", "0::/c", "1:name=x:/"],
-                 "/sys/fs/cgroup/memory/memory.limit_in_bytes": ["9223372036854771712"], "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": ["500"],
-                 "/sys/fs/cgroup/c/memory.max": ["max"], "/sys/fs/cgroup/memory.high": ["400"]}
-        with mock.patch.object(room("_store"), "_lines", lambda path: files.get(path, [])):
-            self.assertEqual(room("_store")._memory_bytes(), 400)
-            files["/proc/self/cgroup"].pop(1)
-            self.assertEqual(room("_store")._memory_bytes(), 500)
-            files["/proc/self/cgroup"].clear()
-            self.assertEqual(room("_store")._memory_bytes(), 1_024_000)
-
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
     def test_a_user_in_no_group_of_a_service_learns_which_to_join(self):
         _, skipped = self.choice(["", "-", "-", "system:theirs 2750 live"])
@@ -607,6 +596,24 @@ class StoreChoiceTest(unittest.TestCase):
                 store._location()
 
         self.assertRegex(str(said[0].message), "a store is skipped: store=/dev/shm/larder-ada")
+
+
+class GroupsTest(unittest.TestCase):
+    def test_memory_and_free_bytes_are_those_of_the_table(self):
+        groups = room("_groups")
+        with open(os.path.join(ROOT, "cache-client/src/test/resources/layout/control-groups.tsv"), encoding="utf-8") as table:
+            cases = table.read().rstrip("\n").split("\n\n")[1:]
+        self.assertGreater(len(cases), 15)
+        for case in cases:
+            (name, memory, free), *files = (line.split("\t") for line in case.replace("\\r", "\r").split("\n"))
+            with self.subTest(name), tempfile.TemporaryDirectory() as root:
+                for path, text in files:
+                    path = os.path.join(root, path)
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(text.replace("\\n", "\n"))
+                self.assertEqual(groups._memory_bytes(root), int(memory))
+                self.assertEqual(groups._free_bytes(root), groups._NO_LIMIT if free == "-" else int(free))
 
 
 def shown(row):

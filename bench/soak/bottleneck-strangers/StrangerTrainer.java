@@ -21,7 +21,7 @@ public final class StrangerTrainer {
                         .arrays("x", "y")
                         .transform("x", new Transform().toFloat().map((values, shape, random) -> sleep(functionMillis / 16)))
                         .shuffle(1)
-                        .batch(16)
+                        .batchSize(16)
                         .threads(1)
                         .build()) {
             System.out.println("begin");

@@ -15,36 +15,46 @@ import weakref
 import numpy as np
 
 from ._errors import LarderError, _message
-from ._store import _lines
+from ._groups import _free_bytes, _lines
 
 _IN_MEMORY = "tmpfs", "ramfs", "devtmpfs", "hugetlbfs"
-_FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 512, 64 << 20, 8
+_FIRST_WINDOW_ROWS, _MOST_WINDOW_BYTES, _WINDOWS_PER_LIMIT = 256, 64 << 20, 8
+_LONG_GATHER_S = 0.5  # a larger window would only make the next batch wait longer
 _READ_ROWS, _READS_PER_WINDOW = 64, 4
-_ADVICE_BYTES = 128 << 10  # the kernel reads no more than the read-ahead of the device for one piece of advice; that is 128 KiB by default
+_USUAL_ADVICE_KB = 128  # if the device reports no limit
 _PROBES = 16
 _SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that cannot report it
 _SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
 _WINDOW_CHECKS_S = 1.0
 _CHANGED = 8  # the code of contents that differ
-_NO_LIMIT = 1 << 60  # version 1 of control groups writes no limit as a huge number
 _seek, _now = os.lseek, time.perf_counter  # for each gather from memory, where a look-up counts
 _draws = random.Random()  # the program's own random numbers stay as they are
 
 
-def _file_rows(array, name):
-    """Return the rows of an array in its file, or None if they are always in memory, or only the mapping can gather them."""
+def _file_rows(array, name, files):
+    """Return the rows of an array in its file, or None if they are always in memory, or only the mapping can gather them.
+
+    `files` has the open files of a loader by their paths, because a pack has many arrays.
+    """
     if array.nbytes == 0 or not array.flags.c_contiguous:
         return None
     segment = array._mmap
+    if segment.path not in files:
+        files[segment.path] = _disk_file(segment)
+    file = files[segment.path]
+    return file and _FileRows(file, segment, array, name)
+
+
+def _disk_file(segment):
+    """Return the open file of a segment, or None if it is in memory."""
     try:
         if _is_in_memory(os.stat(segment.path).st_dev):
             return None
-        descriptor = os.open(segment.path, os.O_RDONLY | os.O_CLOEXEC)
+        file = _DiskFile(segment.path)
     except OSError:  # a name that has left the store, too many open files
         return None
-    rows = _FileRows(descriptor, segment, array, name)
-    segment.version._require_same_source(segment.file, os.fstat(descriptor))
-    return rows
+    segment.version._require_same_source(segment.file, os.fstat(file.descriptor))
+    return file
 
 
 @functools.lru_cache(maxsize=None)
@@ -58,14 +68,31 @@ def _is_in_memory(device):
     return False
 
 
+@functools.lru_cache(maxsize=None)
+def _advice_bytes(device, sys="/sys"):
+    """Return the most bytes that the kernel reads for a piece of advice: the read-ahead or the longest transfer of a device. It ignores the rest."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    folders = f"dev/block/{number}/queue", f"dev/block/{number}/../queue", f"class/bdi/{number}"
+    sizes = [int(line) for folder in folders for file in ("read_ahead_kb", "max_sectors_kb") for line in _lines(os.path.join(sys, folder, file))]
+    return (max(sizes, default=0) or _USUAL_ADVICE_KB) << 10
+
+
+class _DiskFile:
+    """An open file, for the rows of all arrays in it. It is closed when they are gone."""
+
+    def __init__(self, path):
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, self.descriptor).atexit = False
+        self.advice_bytes = _advice_bytes(os.fstat(self.descriptor).st_dev)
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(self.descriptor, 0, 0, os.POSIX_FADV_RANDOM)  # a read of a missing row then reads this row only
+
+
 class _FileRows:
     """The rows of an array in a file that may be on a disk. Reads raise errors if the mapping would end the process with SIGBUS."""
 
-    def __init__(self, descriptor, segment, array, name):
-        self.descriptor = descriptor
-        weakref.finalize(self, os.close, descriptor).atexit = False
-        with contextlib.suppress(OSError):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)  # a read of a missing row then reads this row only
+    def __init__(self, file, segment, array, name):
+        self._open, self.descriptor = file, file.descriptor
         self.file, self._dataset, self._array = segment.path, segment.version.name, name
         self._start, self.row_bytes = array.offset, array.nbytes // len(array)
         self.end = self._start + array.nbytes
@@ -101,11 +128,11 @@ class _FileRows:
         apart = np.flatnonzero(firsts[1:] > ends[:-1])
         begins = (firsts[np.concatenate(([0], apart + 1))] * page).tolist()
         stops = (ends[np.concatenate((apart, [-1]))] * page).tolist()
-        advise, descriptor, willneed = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED
+        advise, descriptor, willneed, most = os.posix_fadvise, self.descriptor, os.POSIX_FADV_WILLNEED, self._open.advice_bytes
         with contextlib.suppress(OSError):  # it is only advice
             for begin, stop in zip(begins, stops):
-                for piece in range(begin, stop, _ADVICE_BYTES):
-                    advise(descriptor, piece, min(_ADVICE_BYTES, stop - piece), willneed)
+                for piece in range(begin, stop, most):
+                    advise(descriptor, piece, min(most, stop - piece), willneed)
 
     def read(self, rows, target):
         """Read rows into a memoryview of bytes, one after another."""
@@ -218,7 +245,7 @@ class _ReadAhead:
         seconds = time.perf_counter() - began
         waited = max(0.0, seconds - (time.thread_time() - worked))
         self._add_wait(waited)
-        if waited > seconds / 4:
+        if seconds / 4 < waited < _LONG_GATHER_S:
             self._window = max(1, min(self._most_rows, 2 * self._window))
         return waited
 
@@ -251,31 +278,3 @@ class _ReadAhead:
 def _row_numbers(rows):
     """Return the rows of a plan as an array."""
     return np.arange(rows.start, rows.stop, rows.step) if type(rows) is slice else rows
-
-
-def _free_bytes(root="/"):
-    """Return the bytes that this process's control group, and each group above it, can still be charged. Pages of files count as free."""
-    least = _NO_LIMIT
-    for line in _lines(os.path.join(root, "proc/self/cgroup")):
-        _, controllers, group = line.split(":", 2)
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        top = os.path.join(root, "sys/fs/cgroup/memory" if controllers else "sys/fs/cgroup")
-        folder = os.path.normpath(top + group)
-        if not os.path.isdir(folder):  # a container often has its own group at the top
-            folder = top
-        while folder.startswith(top):
-            least = min(least, _group_free(folder, bool(controllers)))
-            folder = os.path.dirname(folder)
-    return least
-
-
-def _group_free(folder, is_version_1):
-    limit, used = ("memory.limit_in_bytes", "memory.usage_in_bytes") if is_version_1 else ("memory.max", "memory.current")
-    limit, used = (next(map(int, filter(str.isdecimal, _lines(os.path.join(folder, file)))), None) for file in (limit, used))
-    if limit is None or used is None:
-        return _NO_LIMIT
-    counts = dict(line.partition(" ")[::2] for line in _lines(os.path.join(folder, "memory.stat")))
-    limit = min(limit, int(counts.get("hierarchical_memory_limit", limit)))
-    total = "total_" if is_version_1 else ""
-    return max(0, limit - used + sum(int(counts.get(total + kind, 0)) for kind in ("inactive_file", "active_file")))

@@ -83,7 +83,7 @@ def _settings_of_python():
 
 def _in_python(text):
     """Return a message of the daemon or the command with the settings that Python has for options."""
-    return _OPTION.sub(_setting, text.replace(_SKIP, "max_skipped=N"))
+    return _OPTION.sub(_setting, text.replace(_SKIP, "max_skipped=N").replace("batchSize(…)", "batch_size="))
 
 
 def _setting(found):

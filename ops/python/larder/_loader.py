@@ -98,7 +98,8 @@ class Loader:
             raise ValueError(_message("an array is named twice", "a batch has each array once", dataset=self._dataset.name, arrays=self._names))
         self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
-        self._files = [_file_rows(self._dataset._array(name), name) for name in self._names]
+        files: dict[str, Any] = {}
+        self._files = [_file_rows(self._dataset._array(name), name, files) for name in self._names]
         self._batch_size, self._policy = _integer("batch_size", batch_size, 1), _FailurePolicy(retries, max_skipped)
         rank, world = _ranks(shard)
         if tail not in _TAILS or (drop_last and tail == "exact"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 import sys
@@ -121,6 +122,7 @@ def _receipt(digest, visited, skipped=0):
     return f"{(_receipt_start(digest) + visited) % _WIDTH:016x}" + (f"-{skipped:016x}" if skipped else "")
 
 
+@functools.lru_cache(maxsize=None)
 def _receipt_start(digest):
     return int.from_bytes(_sha256(digest.encode()).digest()[:8], "big")
 

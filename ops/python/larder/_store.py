@@ -13,6 +13,7 @@ import sys
 import warnings
 
 from ._errors import _START_DAEMON, NoStore, Refused, _failure, _message
+from ._groups import _memory_bytes
 
 _FORMAT_VERSION = 1
 _PLACES = ["/dev/shm", "/var/tmp"]  # the folders of unnamed stores, in order of preference
@@ -138,29 +139,6 @@ def _is_small(place):
     """Return whether a file system has less than an eighth of the memory. A tmpfs without a limit has the size 0."""
     found = os.statvfs(place)
     return 0 < found.f_blocks * found.f_frsize < _memory_bytes() // _SMALL_PART
-
-
-def _memory_bytes():
-    """Return how much memory this process may use: that of the machine, or the lowest limit of its control groups."""
-    sizes = [int(line.split()[1]) << 10 for line in _lines("/proc/meminfo") if line.startswith("MemTotal:")]
-    for line in _lines("/proc/self/cgroup"):
-        _, controllers, group = line.split(":", 2)
-        if not controllers or "memory" in controllers.split(","):
-            root = "/sys/fs/cgroup" + ("/memory" if controllers else "")
-            parts = [part for part in group.split("/") if part not in ("", "..")]  # in a container, the root is the own group
-            for depth in range(len(parts) + 1):
-                for name in ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high"):
-                    sizes += [int(text) for text in _lines(os.path.join(root, *parts[:depth], name)) if text.isdigit()]
-    return min(sizes, default=0)
-
-
-def _lines(path):
-    """Return the lines of a file of the kernel, or none if it cannot be read."""
-    try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            return [line.rstrip("\n") for line in file]  # a name may contain other characters that end lines
-    except OSError:
-        return []
 
 
 def _objection(store, found):

@@ -7,7 +7,8 @@ import struct
 import warnings
 
 from ._errors import NotFound, _message, _near
-from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _lines, _trusted
+from ._groups import _lines
+from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _trusted
 
 _INDEX_MAGIC = b"LARDERIX"
 _INDEX_HEAD = struct.Struct("<8s2IQ2I32s7Q2I")

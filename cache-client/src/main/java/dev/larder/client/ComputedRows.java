@@ -155,6 +155,12 @@ public final class ComputedRows {
         return region.published();
     }
 
+    /** Returns whether a process has published a row. */
+    public boolean isPublished(long row) {
+        view.requireOpen();
+        return region.stateAcquire(Objects.checkIndex(row, rows)) != RowsDescriptor.EMPTY;
+    }
+
     /** Returns the number of rows that this process has computed and published. */
     public long computed() {
         return computed.sum();

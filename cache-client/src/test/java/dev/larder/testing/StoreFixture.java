@@ -2,6 +2,7 @@ package dev.larder.testing;
 
 import dev.larder.internal.column.ColumnArray;
 import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.IndexWriter;
 import dev.larder.internal.layout.StoreLayout;
@@ -21,6 +22,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.zip.CRC32C;
 
 /** A store in {@code /dev/shm}, or on a disk, with published versions but no daemon; removed when closed. */
@@ -62,12 +64,21 @@ public final class StoreFixture implements AutoCloseable {
 
     /** Publishes the next version of a dataset, and returns its number. */
     public long publish(String dataset, Map<String, FixtureArray> arrays) {
+        return publish(dataset, arrays, StoreLayout::arrayFile);
+    }
+
+    /** Publishes the next version of a dataset with all arrays in one file, and returns its number. */
+    public long publishPacked(String dataset, Map<String, FixtureArray> arrays) {
+        return publish(dataset, arrays, array -> StoreLayout.packFile(0));
+    }
+
+    private long publish(String dataset, Map<String, FixtureArray> arrays, UnaryOperator<String> files) {
         long version = versions.merge(dataset, 1L, Long::sum);
         Path folder = layout.version(dataset, version);
         try {
             List<ArrayEntry> entries = new ArrayList<>();
             for (Map.Entry<String, FixtureArray> array : arrays.entrySet()) {
-                entries.add(write(folder, array.getKey(), array.getValue()));
+                entries.add(write(folder, files.apply(array.getKey()), array.getKey(), array.getValue()));
             }
             return publish(dataset, version, entries);
         } catch (IOException e) {
@@ -111,7 +122,7 @@ public final class StoreFixture implements AutoCloseable {
     private long publish(String dataset, long version, List<ArrayEntry> entries) throws IOException {
         Path folder = layout.version(dataset, version);
         Map<String, Long> lengths = new HashMap<>();
-        entries.forEach(entry -> lengths.put(entry.file(), entry.offset() + entry.byteSize()));
+        entries.forEach(entry -> lengths.merge(entry.file(), entry.offset() + entry.byteSize(), Math::max));
         Files.createDirectories(folder);
         Files.write(folder.resolve(StoreLayout.INDEX), IndexWriter.write(entries, lengths, version, 0));
         Files.createFile(folder.resolve(StoreLayout.LEASE));
@@ -121,14 +132,15 @@ public final class StoreFixture implements AutoCloseable {
         return version;
     }
 
-    private static ArrayEntry write(Path folder, String name, FixtureArray array) throws IOException {
-        String file = StoreLayout.arrayFile(name);
+    /** Appends an array to a file. */
+    private static ArrayEntry write(Path folder, String file, String name, FixtureArray array) throws IOException {
         Path path = folder.resolve(file);
         Files.createDirectories(path.getParent());
-        ByteBuffer header = StoreLayout.header(array.header());
-        int offset = header.remaining();
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            channel.write(header);
+        long offset;
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            channel.position(ByteSums.roundUp(channel.size(), StoreLayout.ALIGNMENT));
+            channel.write(StoreLayout.header(array.header()));
+            offset = channel.position();
             channel.write(ByteBuffer.wrap(array.data()));
         }
         CRC32C crc = new CRC32C();

@@ -96,7 +96,7 @@ public class AugmentBenchmark extends Measured {
             loader = BenchStore.threads(Loader.over(pictures.dataset).arrays(pictures.view.name()), threads)
                     .transform(pictures.view.name(), channels.equals("first") ? augmented.channelsFirst() : augmented)
                     .shuffle(BenchStore.SEED)
-                    .batch(BenchStore.BATCH)
+                    .batchSize(BenchStore.BATCH)
                     .build();
         }
 

@@ -37,7 +37,7 @@ final class BeyondMemory {
                 Loader loader = Loader.over(dataset)
                         .arrays(arguments[2])
                         .shuffle(1)
-                        .batch(BATCH)
+                        .batchSize(BATCH)
                         .build()) {
             BeyondMemory reading = new BeyondMemory(loader);
             long before = reading.read(wanted / WARM_UP_SHARE).rows();

@@ -80,7 +80,7 @@ public class EpochBenchmark extends Measured {
         public void build(Ordered rows) {
             loader = BenchStore.threads(Loader.over(rows.dataset).arrays(rows.array), threads)
                     .sampler(rows.sampler)
-                    .batch(BenchStore.BATCH)
+                    .batchSize(BenchStore.BATCH)
                     .build();
         }
 

@@ -65,7 +65,7 @@ final class FanOutBenchmark {
         return Loader.over(dataset)
                 .arrays(array)
                 .shuffle(BenchStore.SEED)
-                .batch(samples)
+                .batchSize(samples)
                 .threads(1)
                 .prefetch(SLOTS);
     }

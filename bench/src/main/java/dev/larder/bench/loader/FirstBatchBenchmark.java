@@ -72,7 +72,7 @@ public class FirstBatchBenchmark extends Measured {
                             order.equals("shuffle")
                                     ? Sampler.random(BenchStore.SEED)
                                     : Sampler.permuted(BenchStore.SEED))
-                    .batch(BenchStore.BATCH);
+                    .batchSize(BenchStore.BATCH);
         }
     }
 
@@ -84,7 +84,7 @@ public class FirstBatchBenchmark extends Measured {
                 Loader loader = Loader.over(dataset)
                         .arrays(ARRAY)
                         .shuffle(BenchStore.SEED)
-                        .batch(BenchStore.BATCH)
+                        .batchSize(BenchStore.BATCH)
                         .build()) {
             return loader.epoch(0).iterator().next().row(7);
         }

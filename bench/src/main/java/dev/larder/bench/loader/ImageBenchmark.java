@@ -79,7 +79,7 @@ final class ImageBenchmark {
                                 .normalize(means, deviations)
                                 .channelsFirst()))
                 .shuffle(1)
-                .batch(BATCH)
+                .batchSize(BATCH)
                 .threads(threads - 1) // the consumer gathers too, while it waits
                 .build();
     }

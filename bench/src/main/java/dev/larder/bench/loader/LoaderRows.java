@@ -59,7 +59,7 @@ final class LoaderRows {
 
     private LoaderBuilder over(String array) {
         BenchStore.touch(dataset.array(array));
-        return Loader.over(dataset).arrays(array).batch(BenchStore.BATCH);
+        return Loader.over(dataset).arrays(array).batchSize(BenchStore.BATCH);
     }
 
     private record FirstSecond(String array, String what, List<Long> batchesPerSecond, long later) {}
@@ -108,7 +108,7 @@ final class LoaderRows {
     private void epochStarts() {
         long leastNs = TimeUnit.SECONDS.toNanos(Long.parseLong(words[2]));
         for (Sampler sampler : List.of(Sampler.random(BenchStore.SEED), Sampler.permuted(BenchStore.SEED))) {
-            try (Loader loader = over(words[1]).sampler(sampler).batch(4096).build()) {
+            try (Loader loader = over(words[1]).sampler(sampler).batchSize(4096).build()) {
                 for (long number = 0; number < 5; number++) {
                     long begin = System.nanoTime();
                     Iterator<Batch> batches = loader.epoch(number).iterator();
@@ -156,7 +156,7 @@ final class LoaderRows {
                 .fields(field)
                 .sampler(Sampler.permuted(BenchStore.SEED))
                 .seed(BenchStore.SEED)
-                .batch(32)
+                .batchSize(32)
                 .threads(0)
                 .build();
     }
@@ -192,7 +192,7 @@ final class LoaderRows {
                             .arrays(words[1])
                             .transform(words[1], new Transform().map(Dtype.parse("|u1"), new long[0], waiting))
                             .sampler(Sampler.sequential().over(Subset.range(0, 3_000)))
-                            .batch(shape[0])
+                            .batchSize(shape[0])
                             .threads(shape[1])
                             .prefetch(shape[2]);
                     try (Loader loader = (inOrder ? builder : builder.inAnyOrder()).build()) {
@@ -273,7 +273,7 @@ final class LoaderRows {
         try (Loader loader = Loader.over(dataset)
                 .fields(field)
                 .sampler(sampler)
-                .batch(BenchStore.BATCH)
+                .batchSize(BenchStore.BATCH)
                 .build()) {
             for (long epoch = 0; epoch < epochs; epoch++) {
                 best = Math.min(best, epochSeconds(loader, epoch));

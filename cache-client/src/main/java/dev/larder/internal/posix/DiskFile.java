@@ -4,11 +4,14 @@ import com.sun.jna.Native;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class DiskFile implements AutoCloseable {
     private static final int EINTR = 4;
 
-    /** The length of a request: kernels may cut longer ones. */
-    private static final long REQUEST_BYTES = 128 << 10;
+    /** The length of a request if the device reports no limit. */
+    private static final long USUAL_REQUEST_BYTES = 128 << 10;
 
     private static final int STATUS_LENGTH = 256; // struct statfs, which begins with the type
 
@@ -30,6 +33,9 @@ public final class DiskFile implements AutoCloseable {
     private final Path file;
     private final int descriptor;
     private final Cleaner.Cleanable closing;
+
+    /** The most bytes of a request; 0 before the first long one. */
+    private volatile long requestBytes;
 
     private DiskFile(Posix posix, Path file, int descriptor) {
         this.posix = posix;
@@ -96,9 +102,41 @@ public final class DiskFile implements AutoCloseable {
 
     /** Requests that the kernel read a range into memory, and does not wait for it. A disk that fails is reported when the range is read. */
     public void readAhead(long position, long byteSize) {
-        for (long done = 0; done < byteSize; done += REQUEST_BYTES) {
-            LibC.posix_fadvise(
-                    descriptor, position + done, Math.min(REQUEST_BYTES, byteSize - done), LibC.POSIX_FADV_WILLNEED);
+        long most = byteSize <= USUAL_REQUEST_BYTES ? USUAL_REQUEST_BYTES : requestBytes();
+        for (long done = 0; done < byteSize; done += most) {
+            LibC.posix_fadvise(descriptor, position + done, Math.min(most, byteSize - done), LibC.POSIX_FADV_WILLNEED);
+        }
+    }
+
+    private long requestBytes() {
+        long known = requestBytes;
+        if (known == 0) {
+            FileStatus status = posix.status(descriptor);
+            known = requestBytes(Path.of("/sys"), status.deviceMajor() + ":" + status.deviceMinor());
+            requestBytes = known;
+        }
+        return known;
+    }
+
+    /** Returns the most bytes that the kernel reads for a request: the read-ahead or the longest transfer of a device. It ignores the rest. */
+    static long requestBytes(Path sys, String device) {
+        Path block = sys.resolve("dev/block").resolve(device);
+        return Stream.of(
+                        block.resolve("queue"),
+                        block.resolve("../queue"),
+                        sys.resolve("class/bdi").resolve(device))
+                .flatMap(folder -> Stream.of(folder.resolve("read_ahead_kb"), folder.resolve("max_sectors_kb")))
+                .mapToLong(DiskFile::kibibytes)
+                .filter(found -> found > 0)
+                .max()
+                .orElse(USUAL_REQUEST_BYTES);
+    }
+
+    private static long kibibytes(Path file) {
+        try {
+            return Long.parseLong(Files.readString(file).strip()) << 10;
+        } catch (IOException | NumberFormatException unknown) {
+            return 0;
         }
     }
 

@@ -213,9 +213,8 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
     /** Reads a file in one go, because the kernel returns its values in one read or not at all. */
     private static List<String> lines(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
-            return new String(in.readNBytes(LONGEST_TEXT), StandardCharsets.UTF_8)
-                    .lines()
-                    .toList();
+            String text = new String(in.readNBytes(LONGEST_TEXT), StandardCharsets.UTF_8);
+            return List.of(text.split("\n", -1)); // a name may contain other ends of lines
         } catch (IOException unreadable) {
             return List.of();
         }

@@ -69,6 +69,28 @@ class DiskFileTest {
         }
     }
 
+    private void write(String path, String text) throws IOException {
+        Path file = folder.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    @Test
+    void aRequestIsAsLongAsTheDeviceAllows() throws IOException {
+        write("devices/sda/queue/read_ahead_kb", "128\n");
+        write("devices/sda/queue/max_sectors_kb", "1280\n");
+        Files.createDirectories(folder.resolve("devices/sda/sda1"));
+        Files.createDirectories(folder.resolve("dev/block"));
+        Files.createSymbolicLink(folder.resolve("dev/block/8:0"), Path.of("../../devices/sda"));
+        Files.createSymbolicLink(folder.resolve("dev/block/8:1"), Path.of("../../devices/sda/sda1"));
+        write("class/bdi/0:50/read_ahead_kb", "16\n");
+
+        assertThat(DiskFile.requestBytes(folder, "8:0")).isEqualTo(1280 << 10);
+        assertThat(DiskFile.requestBytes(folder, "8:1")).isEqualTo(1280 << 10);
+        assertThat(DiskFile.requestBytes(folder, "0:50")).isEqualTo(16 << 10);
+        assertThat(DiskFile.requestBytes(folder, "0:51")).isEqualTo(128 << 10);
+    }
+
     @Test
     void theWaitsOfAThreadAreCounted() throws InterruptedException {
         ThreadUsage usage = new ThreadUsage();

@@ -231,7 +231,7 @@ final class Feed implements Callable<Integer> {
         try {
             LoaderBuilder builder = Loader.over(dataset)
                     .fields(fields(dataset))
-                    .batch(batchSize)
+                    .batchSize(batchSize)
                     .dropLast(dropLast)
                     .onFailure(FailurePolicy.retry(retries).thenSkip(maxSkipped))
                     .into(publisher.slots());

@@ -184,7 +184,7 @@ class DocumentsTest {
         try (Dataset mnist = larder.dataset("mnist");
                 Loader loader = Loader.over(mnist)
                         .arrays("train-images", "train-labels")
-                        .batch(256)
+                        .batchSize(256)
                         .build();
                 Epoch epoch = loader.epoch(0);
                 BatchPublisher publisher =

@@ -168,7 +168,7 @@ class FeedTest {
                         .transform("v", new Transform().toFloat())
                         .shuffle(7)
                         .shard(1, 2)
-                        .batch(100)
+                        .batchSize(100)
                         .build()) {
             for (long epoch = 3; epoch <= 4; epoch++) {
                 for (Batch batch : loader.epoch(epoch)) {

@@ -215,7 +215,7 @@ class LaunchShardsTest {
                 .arrays("n")
                 .shuffle(42)
                 .shard(rank, 4)
-                .batch(100)
+                .batchSize(100)
                 .build();
     }
 

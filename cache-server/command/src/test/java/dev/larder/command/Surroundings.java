@@ -42,7 +42,7 @@ public abstract class Surroundings implements AutoCloseable {
     protected final Loader loader = Loader.over(mnist)
             .arrays("train-images", "train-labels")
             .shuffle(42)
-            .batch(256)
+            .batchSize(256)
             .build();
     protected final Batch batch = loader.epoch(0).iterator().next();
     protected final SharedArray weights =

@@ -77,8 +77,8 @@ public final class Batch implements AutoCloseable {
     /**
      * Returns the receipt of {@link #stateAfter}: a digest of the dataset and of the samples that all ranks together have consumed in the
      * epoch, at their positions. Runs with equal receipts have visited the same samples in the same order, with any number of ranks. It is
-     * empty if the epoch was resumed from a state without one. With several ranks, it takes some nanoseconds for each sample of other
-     * ranks since the last call.
+     * empty if the epoch was resumed from a state without one. A call looks up the samples of all ranks since the last call: 4 ns each
+     * in a random order, 20 ns in a permuted one.
      */
     public String receipt() {
         return states.receipt(delivery.slot());

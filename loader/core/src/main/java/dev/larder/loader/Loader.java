@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Gathers batches from the arrays of a dataset into reused memory, ahead of the consumer.
  *
  * <pre>{@code
- * try (Loader loader = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256).build()) {
+ * try (Loader loader = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batchSize(256).build()) {
  *     for (long e = 0; e < epochs; e++) {
  *         for (Batch batch : loader.epoch(e)) {
  *             step(batch.array("train-images").buffer(), batch.array("train-labels").buffer(), batch.size());
@@ -154,7 +154,7 @@ public final class Loader implements AutoCloseable {
             warnedOfNone = true;
             Logs.of(Loader.class)
                     .warn(
-                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or remove dropLast",
+                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batchSize(…), or remove dropLast",
                             this,
                             epoch.number(),
                             rows());
@@ -230,8 +230,8 @@ public final class Loader implements AutoCloseable {
     /**
      * Continues an epoch of an earlier run with the samples that were not consumed. All ranks together get the same samples in the same
      * order as without the stop, if their batch size together is the same or divides it. Takes as long as the start of an epoch, without
-     * reading consumed samples; up to 134 million of them are compared with the state's receipt, which takes a few nanoseconds each, or as
-     * long as the sampler needs for a row. Fails with {@code BAD_INPUT} for a state of other data, or of another sampler, seed or order.
+     * reading consumed samples; up to 134 million of them are compared with the state's receipt, which takes 4 ns each in a random order,
+     * and 20 ns in a permuted one. Fails with {@code BAD_INPUT} for a state of other data, or of another sampler, seed or order.
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);

@@ -151,7 +151,7 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Visits the batches of a sampler; instead of {@link #batch}. */
+    /** Visits the batches of a sampler; instead of {@link #batchSize}. */
     public LoaderBuilder batches(BatchSampler newSampler) {
         batchSampler = newSampler;
         return this;
@@ -181,7 +181,7 @@ public final class LoaderBuilder {
     }
 
     /** Sets the number of samples in a batch of one rank. */
-    public LoaderBuilder batch(int size) {
+    public LoaderBuilder batchSize(int size) {
         batchSize = require(size, 1, Integer.MAX_VALUE, "batch size");
         return this;
     }
@@ -372,6 +372,7 @@ public final class LoaderBuilder {
                 new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), own);
         StateContext states = new StateContext(
                 data,
+                new DataDigests(data),
                 places(sampler, settings.seed(), sizes),
                 order,
                 settings.seed(),
@@ -465,10 +466,10 @@ public final class LoaderBuilder {
     private void requireOneWayToMakeBatches() {
         if (batchSampler != null && mixture != null) {
             throw new IllegalStateException(
-                    "a mixture chooses which samples follow each other: use batch(…) instead of batches(…)");
+                    "a mixture chooses which samples follow each other: use batchSize(…) instead of batches(…)");
         }
         if (batchSampler == null && batchSize == 0) {
-            throw new IllegalStateException("batch size is not set; call batch(…)");
+            throw new IllegalStateException("batch size is not set; call batchSize(…)");
         }
         if (collate == null && !outputs.isEmpty()) {
             throw new IllegalStateException(
@@ -480,7 +481,7 @@ public final class LoaderBuilder {
         }
         if (batchSampler != null && (batchSize != 0 || last() == LastBatch.DROP)) {
             throw new IllegalStateException(
-                    "the sampler of batches(…) makes the batches: remove batch(…) and dropLast(…)");
+                    "the sampler of batches(…) makes the batches: remove batchSize(…) and dropLast(…)");
         }
         if (last() == LastBatch.DROP && shard.tail() == Shard.Tail.EXACT) {
             throw Failure.of(ErrorCode.USAGE, "exact shards visit every sample, dropLast omits some")

@@ -78,7 +78,7 @@ class AnyOrderTest {
                     LoaderBuilder builder = uneven(random).shard(new Shard(rank, world, tail));
                     builder = inBatches
                             ? builder.batches(buckets)
-                            : builder.sampler(sampler).batch(batch);
+                            : builder.sampler(sampler).batchSize(batch);
                     LoaderState own = read(anyOrder ? builder.inAnyOrder() : builder, state, steps, seen);
                     if (own != null) {
                         states.add(LoaderState.parse(own.toJson()));
@@ -126,9 +126,12 @@ class AnyOrderTest {
 
     @Test
     void batchesAreWhatTheyWouldBeInTheirOrder() {
-        try (Loader ordered = uneven(new Random(1)).shuffle(1).batch(5).build();
-                Loader unordered =
-                        uneven(new Random(1)).shuffle(1).batch(5).inAnyOrder().build()) {
+        try (Loader ordered = uneven(new Random(1)).shuffle(1).batchSize(5).build();
+                Loader unordered = uneven(new Random(1))
+                        .shuffle(1)
+                        .batchSize(5)
+                        .inAnyOrder()
+                        .build()) {
             TreeMap<Long, List<Integer>> found = new TreeMap<>();
             unordered.epoch(2).forEach(batch -> found.put(batch.number(), Shelf.labels(batch)));
 
@@ -139,10 +142,10 @@ class AnyOrderTest {
     @Test
     void statesOfDevicesCountWhatTheyDelivered() {
         List<Long> seen = new ArrayList<>();
-        LoaderState state =
-                read(uneven(new Random(2)).shuffle(1).batch(5).inAnyOrder().device(new FakeDevice()), null, 6, seen);
+        LoaderState state = read(
+                uneven(new Random(2)).shuffle(1).batchSize(5).inAnyOrder().device(new FakeDevice()), null, 6, seen);
         assertThat(state).isNotNull();
-        read(uneven(new Random(2)).shuffle(1).batch(5), state, 1000, seen);
+        read(uneven(new Random(2)).shuffle(1).batchSize(5), state, 1000, seen);
 
         assertThat(seen)
                 .containsExactlyInAnyOrderElementsOf(
@@ -153,12 +156,16 @@ class AnyOrderTest {
     void theStateOfOneRankIsNoStateOfAll() {
         List<LoaderState> states = IntStream.range(0, 2)
                 .mapToObj(rank -> read(
-                        uneven(new Random(3)).shuffle(1).batch(5).inAnyOrder().shard(rank, 2),
+                        uneven(new Random(3))
+                                .shuffle(1)
+                                .batchSize(5)
+                                .inAnyOrder()
+                                .shard(rank, 2),
                         null,
                         2,
                         new ArrayList<>()))
                 .toList();
-        try (Loader loader = uneven(new Random(3)).shuffle(1).batch(5).build()) {
+        try (Loader loader = uneven(new Random(3)).shuffle(1).batchSize(5).build()) {
             assertThatThrownBy(() -> loader.resume(states.get(1)))
                     .hasMessageContaining("one rank")
                     .hasMessageContaining("rank=1 world=2")

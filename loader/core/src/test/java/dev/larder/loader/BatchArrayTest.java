@@ -39,7 +39,7 @@ class BatchArrayTest {
                 List.of(new long[] {ROWS}, new long[] {ROWS, 2}, new long[] {ROWS, 2, 3}, new long[] {ROWS, 2, 1, 3})) {
             try (Shelf shelf = Shelf.of(Map.of("x", random(dtype, shape)));
                     Loader loader =
-                            Loader.over(shelf.dataset).shuffle(5).batch(3).build()) {
+                            Loader.over(shelf.dataset).shuffle(5).batchSize(3).build()) {
                 ArrayView view = shelf.dataset.array("x");
                 for (Batch batch : loader.epoch(0)) {
                     assertElements(batch, view);
@@ -151,7 +151,7 @@ class BatchArrayTest {
     @Test
     void indicesOutOfRangeAndAWrongNumberOfThemAreRefused() {
         try (Shelf shelf = Shelf.of(Map.of("x", random("<f4", ROWS, 2, 3)));
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             BatchArray x = loader.epoch(0).iterator().next().array("x");
 
             for (ThrowingCallable use : List.<ThrowingCallable>of(
@@ -176,7 +176,7 @@ class BatchArrayTest {
     @Test
     void theLastBatchEndsWithItsLastSample() {
         try (Shelf shelf = Shelf.ofSamples(5, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             for (Batch batch : loader.epoch(0)) {
                 BatchArray labels = batch.array("labels");
                 int last = batch.size() - 1;
@@ -190,7 +190,7 @@ class BatchArrayTest {
     @Test
     void aClosedBatchHasNoElements() {
         try (Shelf shelf = Shelf.ofSamples(10, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             Batch batch = loader.epoch(0).iterator().next();
             BatchArray images = batch.array("images");
             batch.close();
@@ -215,7 +215,7 @@ class BatchArrayTest {
         try (Scenes scenes = Scenes.open();
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(Field.padded("words"))
-                        .batch(2)
+                        .batchSize(2)
                         .build()) {
             for (Batch batch : loader.epoch(0)) {
                 BatchArray features = batch.array("words");
@@ -235,7 +235,7 @@ class BatchArrayTest {
     @Test
     void readingElementsAllocatesNothing() {
         try (Shelf shelf = Shelf.of(Map.of("x", random("<f4", ROWS, 20, 30), "y", random("|u1", ROWS)));
-                Loader loader = Loader.over(shelf.dataset).batch(ROWS).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(ROWS).build()) {
             Batch batch = loader.epoch(0).iterator().next();
             double warm = sum(batch, 200);
 
@@ -266,7 +266,7 @@ class BatchArrayTest {
     @Test
     void aRowIsAWindowOnTheBatch() {
         try (Shelf shelf = Shelf.ofSamples(4, 100);
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             BatchArray images = loader.epoch(0).iterator().next().array("images");
 
             DirectBuffer row = images.row(2);

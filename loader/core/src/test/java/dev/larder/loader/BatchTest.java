@@ -25,7 +25,8 @@ class BatchTest {
     void rowsOfEveryTypeComeAsTheyAreStored(String dtype) {
         byte[] stored = Shelf.noiseBytes(20 * 3 * 8);
         try (Shelf shelf = Shelf.of(Map.of("a", FixtureArray.of(dtype, Order.C, stored, 20, 3)));
-                Loader loader = Loader.over(shelf.dataset).shuffle(9).batch(6).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).shuffle(9).batchSize(6).build()) {
             for (Batch batch : loader.epoch(0)) {
                 byte[] row = new byte[24];
                 for (int i = 0; i < batch.size(); i++) {
@@ -41,7 +42,7 @@ class BatchTest {
     void arrayOfABatchTellsItsTypeAndShape() {
         FixtureArray floats = FixtureArray.of(">f4", Order.C, new byte[10 * 2 * 3 * 4], 10, 2, 3);
         try (Shelf shelf = Shelf.of(Map.of("x", floats));
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             List<String> shapes = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 BatchArray x = batch.array(0);
@@ -56,7 +57,7 @@ class BatchTest {
         ByteBuffer values = ByteBuffer.allocate(5 * 4).order(ByteOrder.BIG_ENDIAN);
         values.asFloatBuffer().put(new float[] {1, 2, 3, 4, 5});
         try (Shelf shelf = Shelf.of(Map.of("x", FixtureArray.of(">f4", Order.C, values.array(), 5)));
-                Loader loader = Loader.over(shelf.dataset).batch(3).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(3).build()) {
             List<Float> seen = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 DirectBuffer buffer = batch.array("x").buffer();
@@ -75,7 +76,7 @@ class BatchTest {
     @Test
     void everyArrayOfABatchStartsOnAPage() {
         try (Shelf shelf = Shelf.ofSamples(30, 100);
-                Loader loader = Loader.over(shelf.dataset).batch(7).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(7).build()) {
             for (Batch batch : loader.epoch(0)) {
                 for (BatchArray array : batch.arrays()) {
                     assertThat(array.buffer().addressOffset() % 4096).isZero();
@@ -88,7 +89,7 @@ class BatchTest {
     void rowsWithoutBytesAreStillCounted() {
         FixtureArray hollow = FixtureArray.of("<f4", Order.C, new byte[0], 5, 0);
         try (Shelf shelf = Shelf.of(Map.of("hollow", hollow));
-                Loader loader = Loader.over(shelf.dataset).batch(2).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(2).build()) {
             List<Integer> sizes = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 assertThat(batch.array(0).byteBuffer().remaining()).isZero();
@@ -101,7 +102,8 @@ class BatchTest {
     @Test
     void closedBatchIsAnExceptionAlsoWhenItsSlotIsInUseAgain() {
         try (Shelf shelf = Shelf.ofSamples(1000, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(2).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).batchSize(4).prefetch(2).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch closed = batches.next();
             BatchArray labels = closed.array("labels");
@@ -118,7 +120,7 @@ class BatchTest {
     @Test
     void everyMethodOfAClosedBatchRefuses() {
         try (Shelf shelf = Shelf.ofSamples(10, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             Batch batch = loader.epoch(0).iterator().next();
             BatchArray array = batch.array(0);
             batch.close();
@@ -146,7 +148,7 @@ class BatchTest {
         try (Shelf shelf = Shelf.ofSamples(100, 3);
                 Loader loader = Loader.over(shelf.dataset)
                         .shuffle(0)
-                        .batch(4)
+                        .batchSize(4)
                         .prefetch(2)
                         .build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
@@ -164,7 +166,8 @@ class BatchTest {
     @Test
     void closingAKeptBatchTwiceNeverClosesAnother() {
         try (Shelf shelf = Shelf.ofSamples(4 * (Deliveries.REST + 100), 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(3).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).batchSize(4).prefetch(3).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             BatchArray labels = kept.array("labels");
@@ -186,7 +189,7 @@ class BatchTest {
     void arrayThatTheLoaderDoesNotReadIsRefusedWithTheOnesItReads() {
         try (Shelf shelf = Shelf.ofSamples(10, 3);
                 Loader loader =
-                        Loader.over(shelf.dataset).arrays("labels").batch(4).build()) {
+                        Loader.over(shelf.dataset).arrays("labels").batchSize(4).build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
             assertThatThrownBy(() -> batch.array("images")).hasMessageContaining("array=images arrays=[labels]");

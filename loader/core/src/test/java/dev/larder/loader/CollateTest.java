@@ -74,7 +74,7 @@ class CollateTest {
                 .transform("labels", new Transform().oneHot(ROWS))
                 .collate(CollateTest::mixup)
                 .shuffle(11)
-                .batch(8);
+                .batchSize(8);
     }
 
     private LoaderBuilder masking() {
@@ -83,7 +83,7 @@ class CollateTest {
                 .collate(CollateTest::mask)
                 .output("targets", INT32, 6)
                 .shuffle(11)
-                .batch(8);
+                .batchSize(8);
     }
 
     @Test
@@ -195,7 +195,7 @@ class CollateTest {
                     batch.array("size").putInt(0, batch.size());
                 })
                 .output("size", INT32)
-                .batch(10);
+                .batchSize(10);
         try (Loader loader = builder.build()) {
             loader.epoch(0)
                     .forEach(batch -> sizes.add(batch.array("size").byteBuffer().getInt(0)));
@@ -210,7 +210,7 @@ class CollateTest {
                 .arrays("labels")
                 .collate((batch, random) -> calls.incrementAndGet())
                 .shard(Shard.of(2, 3).exact())
-                .batch(1)
+                .batchSize(1)
                 .threads(3);
         try (Loader loader = builder.build()) {
             loader.epoch(0).forEach(batch -> {});
@@ -228,7 +228,7 @@ class CollateTest {
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays("images", "labels")
                 .collate(fails)
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(4).forEach(batch -> {}))
                     .isInstanceOf(LarderException.class)
@@ -243,7 +243,7 @@ class CollateTest {
     void contradictionsAreRefused() {
         assertThatThrownBy(() -> Loader.over(shelf.dataset)
                         .output("more", INT32)
-                        .batch(3)
+                        .batchSize(3)
                         .build())
                 .hasMessageContaining("collate(…)");
         assertThatThrownBy(() -> mixing().output("images", INT32).build()).hasMessageContaining("named twice");

@@ -39,7 +39,7 @@ class DeviceFaultsTest {
     private final FakeDevice device = new FakeDevice();
 
     private LoaderBuilder loader() {
-        return Loader.over(shelf.dataset).arrays("images", "labels").shuffle(1).batch(10);
+        return Loader.over(shelf.dataset).arrays("images", "labels").shuffle(1).batchSize(10);
     }
 
     private static @Nullable LarderException failureOf(Loader loader) {
@@ -465,7 +465,7 @@ class DeviceFaultsTest {
             Field made = Field.packed("words").mapRagged(Dtype.parse("|u1"), new long[] {1}, (row, result) -> 1);
             for (Field packed : List.of(Field.packed("words"), made)) {
                 LoaderBuilder fields =
-                        Loader.over(scenes.dataset).fields(packed).batch(4);
+                        Loader.over(scenes.dataset).fields(packed).batchSize(4);
                 assertThatThrownBy(() -> fields.device(device, new FakeDevice()).build())
                         .hasMessageContaining("cannot be divided");
             }
@@ -479,7 +479,7 @@ class DeviceFaultsTest {
         try (Shelf shelf2 = Shelf.of(arrays)) {
             LoaderBuilder fields = Loader.over(shelf2.dataset)
                     .fields(Field.rows("of"), Field.rows("features").at("of"))
-                    .batch(3);
+                    .batchSize(3);
             try (Loader host = fields.build();
                     Loader loader = fields.device(device)
                             .deviceMode(DeviceMode.RESIDENT)

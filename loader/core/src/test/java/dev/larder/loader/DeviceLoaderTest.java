@@ -47,7 +47,7 @@ class DeviceLoaderTest {
                                 .toFloat()
                                 .normalize(0.5f, 0.25f))
                 .shuffle(7)
-                .batch(32);
+                .batchSize(32);
     }
 
     private long onHost() {
@@ -353,7 +353,7 @@ class DeviceLoaderTest {
         try (Scenes scenes = Scenes.open()) {
             LoaderBuilder fields = Loader.over(scenes.dataset)
                     .fields(Field.packed("words"), Field.padded("boxes").transform(new Transform().cast("<f4")))
-                    .batch(5);
+                    .batchSize(5);
             try (Loader host = fields.build();
                     Loader loader = fields.device(device).deviceSlots(2).build()) {
                 assertThat(checksum(loader, 0)).isEqualTo(Shelf.checksum(host.epoch(0)));

@@ -57,7 +57,7 @@ class EpochVectorsTest {
                 continue;
             }
             LoaderBuilder builder =
-                    Loader.over(shelf.dataset).arrays("labels").batch(4).shard(shard);
+                    Loader.over(shelf.dataset).arrays("labels").batchSize(4).shard(shard);
             if (!seed.equals("-")) {
                 builder.shuffle(Long.parseLong(seed));
             }

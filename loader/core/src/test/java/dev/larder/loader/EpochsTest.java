@@ -44,7 +44,7 @@ class EpochsTest {
     }
 
     private LoaderBuilder builder() {
-        return Loader.over(shelf.dataset).shuffle(42).batch(10);
+        return Loader.over(shelf.dataset).shuffle(42).batchSize(10);
     }
 
     /** Counts the samples that were read. */
@@ -153,13 +153,13 @@ class EpochsTest {
                 Loader loader = Loader.over(large.dataset)
                         .arrays("labels")
                         .shuffle(1)
-                        .batch(5_000)
+                        .batchSize(5_000)
                         .prefetch(3)
                         .build();
                 Loader single = Loader.over(large.dataset)
                         .arrays("labels")
                         .shuffle(1)
-                        .batch(5_000)
+                        .batchSize(5_000)
                         .build()) {
             for (Epoch epoch : loader.epochs(0, 6)) {
                 assertThat(Shelf.checksum(epoch)).isEqualTo(Shelf.checksum(single.epoch(epoch.number())));
@@ -175,7 +175,8 @@ class EpochsTest {
             return Sampler.permuted(1).order(rows, epoch);
         };
         String self = Thread.currentThread().getName();
-        try (Loader loader = Loader.over(shelf.dataset).sampler(own).batch(10).build()) {
+        try (Loader loader =
+                Loader.over(shelf.dataset).sampler(own).batchSize(10).build()) {
             loader.epochs(0, 3).forEach(epoch -> epoch.forEach(batch -> {}));
         }
         assertThat(asked).containsExactly(self + " 0", self + " 1", self + " 2");
@@ -286,7 +287,7 @@ class EpochsTest {
                 .arrays("labels")
                 .shuffle(1)
                 .shard(shard)
-                .batch(7)
+                .batchSize(7)
                 .lastBatch(last)
                 .threads(0)
                 .build()) {

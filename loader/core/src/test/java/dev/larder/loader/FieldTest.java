@@ -29,7 +29,7 @@ class FieldTest {
     private Scenes scenes = Scenes.open();
 
     private Loader loader(int batch, Field... fields) {
-        return Loader.over(scenes.dataset).fields(fields).batch(batch).build();
+        return Loader.over(scenes.dataset).fields(fields).batchSize(batch).build();
     }
 
     @Test
@@ -116,7 +116,7 @@ class FieldTest {
                 .shuffle(5)
                 .threads(threads)
                 .prefetch(depth)
-                .batch(8)
+                .batchSize(8)
                 .build()) {
             for (long epoch = 0; epoch < 3; epoch++) {
                 for (Batch batch : loader.epoch(epoch)) {
@@ -145,7 +145,7 @@ class FieldTest {
                 .shuffle(11)
                 .threads(threads)
                 .prefetch(depth)
-                .batch(batch)
+                .batchSize(batch)
                 .build()) {
             return Shelf.checksum(loader.epoch(2));
         }
@@ -172,7 +172,7 @@ class FieldTest {
         try (Loader loader = Loader.over(scenes.dataset)
                 .fields(Field.rows("feat").lookup("scene", "scenes"), Field.rows("labels"), Field.padded("words"))
                 .onFailure(FailurePolicy.skip(28))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             List<Integer> read = Shelf.flat(Shelf.labels(loader.epoch(0)));
 
@@ -187,7 +187,7 @@ class FieldTest {
         try (Loader loader = Loader.over(scenes.dataset)
                 .fields(Field.rows("feat").lookup("scene", "scenes"))
                 .onFailure(FailurePolicy.skip(27))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                     .hasMessageContaining("too many samples cannot be read")
@@ -221,14 +221,16 @@ class FieldTest {
         try (StoreFixture store = StoreFixture.create();
                 Larder larder = open(store, rows);
                 Dataset dataset = larder.dataset("odd")) {
-            try (Loader loader =
-                    Loader.over(dataset).fields(Field.padded("rows")).batch(10).build()) {
+            try (Loader loader = Loader.over(dataset)
+                    .fields(Field.padded("rows"))
+                    .batchSize(10)
+                    .build()) {
                 assertThatThrownBy(() -> loader.epoch(0).iterator().next())
                         .hasMessageContaining("array=rows sample=5 position=5");
             }
             LoaderBuilder skipping =
                     Loader.over(dataset).fields(Field.padded("rows")).onFailure(FailurePolicy.skip(1));
-            try (Loader loader = skipping.batch(10).build()) {
+            try (Loader loader = skipping.batchSize(10).build()) {
                 assertThat(loader.epoch(0).iterator().next().size()).isEqualTo(9);
             }
         }

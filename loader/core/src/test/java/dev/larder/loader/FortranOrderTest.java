@@ -45,7 +45,7 @@ class FortranOrderTest {
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays(array)
                 .shuffle(3)
-                .batch(8)
+                .batchSize(8)
                 .threads(2)
                 .build()) {
             return Shelf.checksum(loader.epoch(0));
@@ -63,7 +63,7 @@ class FortranOrderTest {
                                         .normalize(0.5f, 0.25f)),
                         Field.rows(array).as("plain"))
                 .shuffle(3)
-                .batch(8);
+                .batchSize(8);
     }
 
     @Test
@@ -71,7 +71,7 @@ class FortranOrderTest {
         try (Shelf shelf = both("|u1", new long[] {ROWS, 8, 8, 3});
                 Loader onDevice = Loader.over(shelf.dataset)
                         .arrays("c", "fortran")
-                        .batch(8)
+                        .batchSize(8)
                         .device(new FakeDevice())
                         .deviceBudgetBytes(ROWS * 8 * 8 * 3) // for one of the two
                         .build()) {
@@ -102,7 +102,8 @@ class FortranOrderTest {
     void thePositionOfAnElementIsTheModels() {
         FixtureArray two = FixtureArray.of("|u1", Order.F, new byte[] {0, 1, 2, 3, 4, 5}, 2, 3);
         try (Shelf shelf = Shelf.of(Map.of("x", two));
-                Loader loader = Loader.over(shelf.dataset).arrays("x").batch(2).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).arrays("x").batchSize(2).build()) {
             byte[] found = new byte[6];
             loader.epoch(0).iterator().next().array(0).buffer().getBytes(0, found);
 

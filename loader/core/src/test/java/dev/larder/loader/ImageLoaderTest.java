@@ -37,7 +37,7 @@ class ImageLoaderTest {
         return Loader.over(images.dataset)
                 .fields(Field.images("image").transform(AUGMENTED), Field.rows("labels"))
                 .shuffle(3)
-                .batch(4);
+                .batchSize(4);
     }
 
     private void reopen(List<String> files) {
@@ -91,7 +91,7 @@ class ImageLoaderTest {
                         Field.images("image").transform(steps.toFloat().channelsFirst()),
                         Field.images("image").transform(steps).as("bytes"))
                 .shuffle(3)
-                .batch(4);
+                .batchSize(4);
         long expected;
         try (Loader loader = builder.build()) {
             expected = Shelf.checksum(loader.epoch(2));
@@ -118,7 +118,7 @@ class ImageLoaderTest {
                         Field.images("image")
                                 .transform(new Transform().resizeShorter(48).centerCrop(48, 48))
                                 .as("same"))
-                .batch(1)
+                .batchSize(1)
                 .build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -145,7 +145,7 @@ class ImageLoaderTest {
                                         .decode(Colours.RGB, DecodeSize.SCALED)
                                         .resize(120, 160))
                                 .as("scaled"))
-                .batch(1)
+                .batchSize(1)
                 .build()) {
             Batch batch = only(loader);
             byte[] pillow = Images.resource("large.jpg.120x160.bilinear");
@@ -169,7 +169,7 @@ class ImageLoaderTest {
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image").transform(scaled))
                 .shuffle(3)
-                .batch(4)
+                .batchSize(4)
                 .build()) {
             assertThatThrownBy(() -> loader.resume(state)).hasMessageContaining("another decoder");
         }
@@ -183,7 +183,7 @@ class ImageLoaderTest {
                         Field.images("image").transform(cut).together("cut"),
                         Field.images("image").transform(cut).as("mask").together("cut"),
                         Field.images("image").transform(cut).as("other"))
-                .batch(11)
+                .batchSize(11)
                 .build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -237,7 +237,7 @@ class ImageLoaderTest {
     @Test
     void aStateOfALoaderWithoutImagesSaysNothingOfDecoders() {
         try (Loader loader =
-                Loader.over(images.dataset).arrays("labels").batch(4).build()) {
+                Loader.over(images.dataset).arrays("labels").batchSize(4).build()) {
             assertThat(loader.epoch(0).iterator().next().stateAfter().toJson()).doesNotContain("decoder");
         }
     }
@@ -247,7 +247,7 @@ class ImageLoaderTest {
         reopen(List.of("photo.jpg", "truncated.jpg", "photo.png"));
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image").transform(new Transform().resize(8, 8)))
-                .batch(3)
+                .batchSize(3)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).iterator().next())
                     .isInstanceOfSatisfying(
@@ -270,7 +270,7 @@ class ImageLoaderTest {
                     .fields(Field.images("image").transform(new Transform().resize(8, 8)), Field.rows("labels"))
                     .onFailure(FailurePolicy.skip(4))
                     .threads(threads)
-                    .batch(6)
+                    .batchSize(6)
                     .build()) {
                 Batch batch = loader.epoch(0).iterator().next();
 
@@ -287,7 +287,7 @@ class ImageLoaderTest {
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image")
                         .transform(new Transform().decode(Colours.RGB, 76_799).resize(8, 8)))
-                .batch(1)
+                .batchSize(1)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).iterator().next())
                     .hasMessageContaining("image has too many pixels: height=240 width=320 maxPixels=76799");
@@ -304,7 +304,7 @@ class ImageLoaderTest {
                         .transform(new Transform()
                                 .decode(Colours.RGB, 1 << 20, decoder)
                                 .centerCrop(48, 64)))
-                .batch(1)
+                .batchSize(1)
                 .build();
     }
 
@@ -343,7 +343,7 @@ class ImageLoaderTest {
         Step.RandomResizedCrop whole = new Step.RandomResizedCrop(13, 17, 1, 1, 4 / 3f, 4 / 3f, Resampling.LANCZOS);
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image").transform(new Transform().randomResizedCrop(whole)))
-                .batch(1)
+                .batchSize(1)
                 .build()) {
             assertThat(bytes(loader.epoch(0).iterator().next(), "image"))
                     .isEqualTo(Images.resource("photo.png.13x17.lanczos"));
@@ -362,7 +362,7 @@ class ImageLoaderTest {
                 new Transform().resize(8, 8).randomResizedCrop(4, 4))) {
             LoaderBuilder builder = Loader.over(images.dataset)
                     .fields(Field.images("image").transform(unfit))
-                    .batch(2);
+                    .batchSize(2);
 
             assertThatThrownBy(builder::build)
                     .as(unfit.toString().toLowerCase(Locale.ROOT))

@@ -15,10 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Trains an epoch with ranks in Java and in Python by turns: each time it stops, or {@code kill -9} ends it, another one resumes at the last
@@ -31,17 +30,8 @@ class KilledTrainersTest {
     private static final int MAX_WORLD = 8;
     private static final int TO_THE_END = 1000;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.of(Map.of("labels", Shelf.labels(ROWS)));
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.of(Map.of("labels", Shelf.labels(ROWS)));
 
     @Test
     void eachSampleComesOnceWithTheReceiptsOfARunThatIsNotInterrupted() throws IOException {
@@ -53,6 +43,9 @@ class KilledTrainersTest {
             for (int round = 0; round < rounds.count(); round++) {
                 new Run(new Random(rounds.seed() + round), rounds + " round=" + round).train(trainers);
             }
+            System.err.println(rounds + " kills of Java: " + java.kills() + ", of Python: " + python.kills());
+            assertThat(java.kills()).isPositive();
+            assertThat(python.kills()).isGreaterThan(rounds.count() / 4);
         }
     }
 
@@ -77,7 +70,7 @@ class KilledTrainersTest {
             this.order = LongStream.range(0, ROWS).map(made::row).boxed().toList();
             try (Loader loader = Loader.over(shelf.dataset)
                     .sampler(sampler)
-                    .batch(1)
+                    .batchSize(1)
                     .threads(0)
                     .build()) {
                 loader.epoch(epoch).forEach(batch -> receipts.put(batch.number() + 1, batch.receipt()));

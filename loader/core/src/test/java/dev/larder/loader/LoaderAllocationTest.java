@@ -22,7 +22,7 @@ class LoaderAllocationTest {
         try (Shelf shelf = Shelf.ofSamples(8 * (WARM_UP + MEASURED), 784);
                 Loader loader = Loader.over(shelf.dataset)
                         .shuffle(1)
-                        .batch(8)
+                        .batchSize(8)
                         .threads(threads)
                         .build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();

@@ -52,7 +52,7 @@ class LoaderCountersTest {
     }
 
     private LoaderBuilder builder() {
-        return Loader.over(dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+        return Loader.over(dataset).shuffle(1).batchSize(10).threads(2).prefetch(3);
     }
 
     private List<Path> files() throws IOException {

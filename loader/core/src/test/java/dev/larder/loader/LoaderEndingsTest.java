@@ -39,7 +39,7 @@ class LoaderEndingsTest {
     private final Shelf shelf = Shelf.ofSamples(1000, 300);
 
     private LoaderBuilder builder() {
-        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+        return Loader.over(shelf.dataset).shuffle(1).batchSize(10).threads(2).prefetch(3);
     }
 
     @AfterEach
@@ -100,7 +100,7 @@ class LoaderEndingsTest {
 
     @Test
     void batchThatWasKeptForLongIsNotUsedAgainSoonAfterItIsClosed() {
-        try (Loader loader = builder().batch(1).build()) {
+        try (Loader loader = builder().batchSize(1).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             for (int i = 0; i < 400; i++) {
@@ -340,7 +340,7 @@ class LoaderEndingsTest {
         waiting.requireOneCallWhenClosed(Loader.over(shelf.dataset)
                 .fields(field)
                 .onFailure(FailurePolicy.retry(3).thenSkip(1000))
-                .batch(500)
+                .batchSize(500)
                 .threads(1)
                 .build());
     }
@@ -372,7 +372,7 @@ class LoaderEndingsTest {
         });
         try (Loader loader = Loader.over(shelf.dataset)
                 .fields(field)
-                .batch(500)
+                .batchSize(500)
                 .threads(1)
                 .prefetch(1)
                 .build()) {

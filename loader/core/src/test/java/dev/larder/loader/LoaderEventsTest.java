@@ -64,7 +64,7 @@ class LoaderEventsTest {
                     .arrays("plain", "changed")
                     .transform("changed", new Transform().toFloat())
                     .shuffle(1)
-                    .batch(50)
+                    .batchSize(50)
                     .threads(2)
                     .build();
         }

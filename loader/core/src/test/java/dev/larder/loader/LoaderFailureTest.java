@@ -75,7 +75,7 @@ class LoaderFailureTest {
         };
         return Loader.over(shelf.dataset)
                 .sampler(sampler)
-                .batch(10)
+                .batchSize(10)
                 .threads(threads)
                 .build();
     }
@@ -89,7 +89,7 @@ class LoaderFailureTest {
             }
         };
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(beyond).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(beyond).batchSize(10).build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                     .hasMessageStartingWith(
                             "sampler returned a row that does not exist: dataset=shelf version=1 stage=plan")
@@ -103,7 +103,7 @@ class LoaderFailureTest {
             throw new UnsupportedOperationException("no order");
         };
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(failing).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(failing).batchSize(10).build()) {
             assertThatThrownBy(() -> loader.epoch(1))
                     .hasMessageContaining("sampler failed: dataset=shelf version=1 stage=order")
                     .hasMessageContaining("epoch=1");
@@ -112,7 +112,8 @@ class LoaderFailureTest {
 
     @Test
     void datasetClosedUnderTheLoaderIsAFailureThatNamesWhatItWasReading() {
-        try (Loader loader = Loader.over(shelf.dataset).batch(10).prefetch(2).build()) {
+        try (Loader loader =
+                Loader.over(shelf.dataset).batchSize(10).prefetch(2).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next();
             shelf.dataset.close();
@@ -143,7 +144,7 @@ class LoaderFailureTest {
         };
         try (Loader loader = Loader.over(shelf.dataset)
                 .sampler(stuck)
-                .batch(10)
+                .batchSize(10)
                 .threads(1)
                 .timeout(Duration.ofMillis(50))
                 .build()) {
@@ -167,7 +168,7 @@ class LoaderFailureTest {
     @Test
     void arraysOfDifferentLengthAreRefused() {
         try (Shelf uneven = Shelf.of(Map.of("a", Shelf.labels(5), "b", Shelf.labels(4)))) {
-            assertThatThrownBy(() -> Loader.over(uneven.dataset).batch(2).build())
+            assertThatThrownBy(() -> Loader.over(uneven.dataset).batchSize(2).build())
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                     .hasMessageContaining("arrays of one loader differ in rows: dataset=shelf version=1 a=5 b=4");
@@ -178,16 +179,20 @@ class LoaderFailureTest {
     void arraysWithoutRowsAreRefused() {
         FixtureArray scalar = FixtureArray.of("|u1", Order.C, new byte[1]);
         try (Shelf odd = Shelf.of(Map.of("scalar", scalar))) {
-            assertThatThrownBy(() ->
-                            Loader.over(odd.dataset).arrays("scalar").batch(2).build())
+            assertThatThrownBy(() -> Loader.over(odd.dataset)
+                            .arrays("scalar")
+                            .batchSize(2)
+                            .build())
                     .hasMessageContaining("array=scalar; a 0-d array has no rows");
         }
     }
 
     @Test
     void batchTooLongForABufferIsRefused() {
-        assertThatThrownBy(() ->
-                        Loader.over(shelf.dataset).batch(100_000_000).threads(0).build())
+        assertThatThrownBy(() -> Loader.over(shelf.dataset)
+                        .batchSize(100_000_000)
+                        .threads(0)
+                        .build())
                 .isInstanceOf(LarderException.class)
                 .hasMessageContaining("array=images bytes=3000000000");
     }
@@ -197,13 +202,14 @@ class LoaderFailureTest {
         LoaderBuilder builder = Loader.over(shelf.dataset);
 
         assertThatThrownBy(builder::build).hasMessageContaining("batch size is not set");
-        assertThatThrownBy(() -> builder.batch(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.batchSize(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.threads(-1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.prefetch(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.timeout(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> builder.arrays("labels", "labels").batch(1).build())
+        assertThatThrownBy(() -> builder.arrays("labels", "labels").batchSize(1).build())
                 .hasMessageContaining("named twice");
-        assertThatThrownBy(() -> builder.arrays("nonsense").batch(1).build()).hasMessageContaining("no such array");
+        assertThatThrownBy(() -> builder.arrays("nonsense").batchSize(1).build())
+                .hasMessageContaining("no such array");
     }
 
     private static class Sequence implements SampleOrder {

@@ -14,7 +14,7 @@ class LoaderOrderTest {
     @Test
     void batchesComeInTheOrderOfTheArrayUnlessSaidOtherwise() {
         try (Shelf shelf = Shelf.ofSamples(7, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(3).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(3).build()) {
             assertThat(Shelf.labels(loader.epoch(0))).containsExactly(List.of(0, 1, 2), List.of(3, 4, 5), List.of(6));
         }
     }
@@ -22,7 +22,8 @@ class LoaderOrderTest {
     @Test
     void shuffledBatchesAreThoseOfPyTorch() {
         try (Shelf shelf = Shelf.ofSamples(10, 1);
-                Loader loader = Loader.over(shelf.dataset).shuffle(0).batch(4).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).shuffle(0).batchSize(4).build()) {
             assertThat(Shelf.labels(loader.epoch(0)))
                     .containsExactly(List.of(4, 1, 7, 5), List.of(3, 9, 0, 8), List.of(6, 2));
         }
@@ -32,7 +33,7 @@ class LoaderOrderTest {
     void shortBatchAtTheEndIsLeftOutOnDemand() {
         try (Shelf shelf = Shelf.ofSamples(7, 3);
                 Loader loader =
-                        Loader.over(shelf.dataset).batch(3).dropLast(true).build()) {
+                        Loader.over(shelf.dataset).batchSize(3).dropLast(true).build()) {
             Epoch epoch = loader.epoch(0);
 
             assertThat(epoch.batches()).isEqualTo(2);
@@ -44,12 +45,12 @@ class LoaderOrderTest {
     @Test
     void batchLargerThanTheArrayHoldsAllOfIt() {
         try (Shelf shelf = Shelf.ofSamples(7, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(100).build()) {
+                Loader loader = Loader.over(shelf.dataset).batchSize(100).build()) {
             assertThat(Shelf.labels(loader.epoch(0))).containsExactly(List.of(0, 1, 2, 3, 4, 5, 6));
         }
         try (Shelf shelf = Shelf.ofSamples(7, 3);
                 Loader loader =
-                        Loader.over(shelf.dataset).batch(100).dropLast(true).build()) {
+                        Loader.over(shelf.dataset).batchSize(100).dropLast(true).build()) {
             assertThat(Shelf.labels(loader.epoch(0))).isEmpty();
         }
     }
@@ -57,7 +58,8 @@ class LoaderOrderTest {
     @Test
     void arrayWithoutRowsGivesAnEpochWithoutBatches() {
         try (Shelf shelf = Shelf.ofSamples(0, 3);
-                Loader loader = Loader.over(shelf.dataset).shuffle(1).batch(3).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).shuffle(1).batchSize(3).build()) {
             assertThat(loader.epoch(0).batches()).isZero();
             assertThat(loader.epoch(1)).isEmpty();
         }
@@ -68,7 +70,7 @@ class LoaderOrderTest {
         try (Shelf shelf = Shelf.ofSamples(1001, 5);
                 Loader loader = Loader.over(shelf.dataset)
                         .shuffle(3)
-                        .batch(64)
+                        .batchSize(64)
                         .threads(3)
                         .build()) {
             for (long epoch = 0; epoch < 20; epoch++) {
@@ -85,12 +87,12 @@ class LoaderOrderTest {
         try (Shelf shelf = Shelf.ofSamples(2000, 1500);
                 Loader plain = Loader.over(shelf.dataset)
                         .shuffle(5)
-                        .batch(256)
+                        .batchSize(256)
                         .threads(0)
                         .build();
                 Loader loader = Loader.over(shelf.dataset)
                         .shuffle(5)
-                        .batch(256)
+                        .batchSize(256)
                         .threads(threads)
                         .prefetch(depth)
                         .build()) {
@@ -116,7 +118,7 @@ class LoaderOrderTest {
         try (Shelf shelf = Shelf.ofSamples(9, 3);
                 Loader loader = Loader.over(shelf.dataset)
                         .sampler(everyThirdTwice)
-                        .batch(4)
+                        .batchSize(4)
                         .build()) {
             assertThat(Shelf.labels(loader.epoch(0))).containsExactly(List.of(0, 0, 3, 3), List.of(6, 6));
         }
@@ -125,7 +127,8 @@ class LoaderOrderTest {
     @Test
     void batchTellsWhichRowsItHolds() {
         try (Shelf shelf = Shelf.ofSamples(10, 1);
-                Loader loader = Loader.over(shelf.dataset).shuffle(0).batch(4).build()) {
+                Loader loader =
+                        Loader.over(shelf.dataset).shuffle(0).batchSize(4).build()) {
             Epoch epoch = loader.epoch(0);
             Batch batch = epoch.iterator().next();
 

@@ -45,7 +45,7 @@ class LoaderTransformTest {
     @Test
     void transformedBatchesHaveAnotherTypeAndShape() {
         Transform transform = new Transform().centerCrop(4, 6).toFloat();
-        try (Loader loader = images(transform).batch(10).build()) {
+        try (Loader loader = images(transform).batchSize(10).build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
             assertThat(batch.array("images").dtype().descr()).isEqualTo("<f4");
@@ -58,9 +58,9 @@ class LoaderTransformTest {
 
     @Test
     void randomTransformsAreTheSameWhateverTheThreadsTheDepthAndTheBatchSize() {
-        List<Float> expected = values(images(AUGMENT).shuffle(9).batch(300).threads(0));
+        List<Float> expected = values(images(AUGMENT).shuffle(9).batchSize(300).threads(0));
         for (int threads = 1; threads <= 8; threads++) {
-            LoaderBuilder loader = images(AUGMENT).shuffle(9).batch(1 << threads);
+            LoaderBuilder loader = images(AUGMENT).shuffle(9).batchSize(1 << threads);
             assertThat(values(loader.threads(threads).prefetch(1 + threads % 5)))
                     .isEqualTo(expected);
         }
@@ -72,7 +72,7 @@ class LoaderTransformTest {
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays("images", "labels")
                 .transform("labels", new Transform().cast("<f4").scale(2, 1))
-                .batch(ROWS)
+                .batchSize(ROWS)
                 .build()) {
             for (Batch batch : loader.epoch(0)) {
                 assertThat(batch.array("images").dtype()).hasToString("|u1");
@@ -93,20 +93,20 @@ class LoaderTransformTest {
 
     @Test
     void everyEpochAndEverySeedDrawsAnew() {
-        List<Float> first = values(images(AUGMENT).batch(100).seed(1));
+        List<Float> first = values(images(AUGMENT).batchSize(100).seed(1));
 
-        assertThat(values(images(AUGMENT).batch(100).seed(1))).isEqualTo(first);
-        assertThat(values(images(AUGMENT).batch(100).seed(2))).isNotEqualTo(first);
-        try (Loader loader = images(AUGMENT).batch(100).seed(1).build()) {
+        assertThat(values(images(AUGMENT).batchSize(100).seed(1))).isEqualTo(first);
+        assertThat(values(images(AUGMENT).batchSize(100).seed(2))).isNotEqualTo(first);
+        try (Loader loader = images(AUGMENT).batchSize(100).seed(1).build()) {
             assertThat(Shelf.checksum(loader.epoch(0))).isNotEqualTo(Shelf.checksum(loader.epoch(1)));
         }
     }
 
     @Test
     void ranksTogetherSeeWhatOneWouldSee() {
-        List<Float> whole = values(images(AUGMENT).shuffle(3).batch(30));
-        List<Float> first = values(images(AUGMENT).shuffle(3).shard(0, 2).batch(15));
-        List<Float> second = values(images(AUGMENT).shuffle(3).shard(1, 2).batch(15));
+        List<Float> whole = values(images(AUGMENT).shuffle(3).batchSize(30));
+        List<Float> first = values(images(AUGMENT).shuffle(3).shard(0, 2).batchSize(15));
+        List<Float> second = values(images(AUGMENT).shuffle(3).shard(1, 2).batchSize(15));
 
         for (int sample = 0; sample < ROWS; sample++) {
             List<Float> own = sample % 2 == 0 ? first : second;
@@ -123,7 +123,7 @@ class LoaderTransformTest {
                         .fields(
                                 Field.packed("words").transform(half),
                                 Field.padded("boxes").transform(half))
-                        .batch(5)
+                        .batchSize(5)
                         .build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -137,7 +137,7 @@ class LoaderTransformTest {
     @Test
     void failingTransformNamesTheSampleAndEverythingElse() {
         try (Loader loader = images(failingOn(42, new AtomicInteger(Integer.MAX_VALUE)))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             LarderException failure = catchThrowableOfType(
                     LarderException.class, () -> loader.epoch(5).forEach(batch -> {}));
@@ -156,7 +156,7 @@ class LoaderTransformTest {
         try (Loader loader = images(failingOn(42, new AtomicInteger(Integer.MAX_VALUE)))
                 .onFailure(FailurePolicy.skip(1))
                 .threads(3)
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             List<List<Integer>> batches = Shelf.labels(loader.epoch(0));
 
@@ -171,7 +171,7 @@ class LoaderTransformTest {
         AtomicInteger failures = new AtomicInteger(3);
         try (Loader loader = images(failingOn(42, failures))
                 .onFailure(FailurePolicy.retry(3))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             assertThat(Shelf.flat(Shelf.labels(loader.epoch(0)))).hasSize(ROWS);
             assertThat(failures).hasValue(0);
@@ -193,7 +193,7 @@ class LoaderTransformTest {
                 .transform("images", transform)
                 .sampler(Sampler.sequential().over(Subset.range(40, 10)))
                 .onFailure(FailurePolicy.retry(1).thenSkip(1))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             assertThat(Shelf.flat(Shelf.labels(loader.epoch(0)))).containsExactly(40, 41, 43, 44, 45, 46, 47, 48, 49);
             assertThat(calls.get()).isGreaterThan(2);
@@ -208,7 +208,7 @@ class LoaderTransformTest {
     void keptBatchesLeaveASlotForTheNextWhereOnlyThreadsMayFillIt() {
         Transform users = new Transform().toFloat().map((values, shape, random) -> {});
         try (Loader loader = images(users)
-                .batch(10)
+                .batchSize(10)
                 .threads(1)
                 .prefetch(4)
                 .timeout(Duration.ofSeconds(10))
@@ -230,7 +230,7 @@ class LoaderTransformTest {
         Sampler few = Sampler.sequential().over(Subset.range(0, 60));
         try (Loader loader = images(slow)
                 .sampler(few)
-                .batch(10)
+                .batchSize(10)
                 .threads(2)
                 .prefetch(4)
                 .inAnyOrder()
@@ -255,7 +255,7 @@ class LoaderTransformTest {
         CountDownLatch others = new CountDownLatch(4);
         try (Loader loader = images(waitingWithTheFirst(others))
                 .sampler(Sampler.sequential().over(Subset.range(0, 60)))
-                .batch(10)
+                .batchSize(10)
                 .threads(2)
                 .prefetch(4)
                 .timeout(Duration.ofSeconds(10))
@@ -290,7 +290,7 @@ class LoaderTransformTest {
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays("labels")
                 .sampler(sampler)
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             return Shelf.labels(loader.epoch(0));
         }
@@ -305,7 +305,7 @@ class LoaderTransformTest {
             awaitUninterruptibly(released);
         });
         Loader loader = images(stuck)
-                .batch(10)
+                .batchSize(10)
                 .threads(1)
                 .timeout(Duration.ofMillis(100))
                 .build();
@@ -326,7 +326,7 @@ class LoaderTransformTest {
 
     @Test
     void statsSayWhereTheTimeGoes() {
-        try (Loader loader = images(AUGMENT).shuffle(1).batch(30).threads(1).build()) {
+        try (Loader loader = images(AUGMENT).shuffle(1).batchSize(30).threads(1).build()) {
             loader.epoch(0).forEach(batch -> {});
             LoaderStats stats = loader.stats();
 
@@ -345,7 +345,7 @@ class LoaderTransformTest {
     void fewSamplesFromTheMiddleOfAHugeEpochComeAtOnce() {
         try (Loader loader = Loader.over(shelf.dataset)
                 .sampler(new Repeated(Sampler.permuted(5), 1_000_000_000L))
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             LoaderState middle = new LoaderState(
                     "shelf", shelf.dataset.digest(), "repeated permuted", 0, 0, 500_000_000L, 1_000_000_000L);

@@ -76,7 +76,7 @@ class NextEpochTest {
                 samples("stratified", Sampler.stratified(labels, 1)),
                 samples("random of some", Sampler.random(1).over(most)),
                 samples("stratified of some", Sampler.stratified(labels, 1).over(most)),
-                new Order("a rank", builder -> builder.shuffle(1).shard(1, 3).batch(5000)),
+                new Order("a rank", builder -> builder.shuffle(1).shard(1, 3).batchSize(5000)),
                 batches("fixed", BatchSampler.of(Sampler.random(1), 5000, true)),
                 batches(
                         "fixed of some",
@@ -91,7 +91,7 @@ class NextEpochTest {
     }
 
     private static Order samples(String name, Sampler sampler) {
-        return new Order(name, builder -> builder.sampler(sampler).batch(5000));
+        return new Order(name, builder -> builder.sampler(sampler).batchSize(5000));
     }
 
     private static Order batches(String name, BatchSampler sampler) {

@@ -156,7 +156,7 @@ class OrderMemoryTest {
         private static Loader loader(Dataset dataset, String kind) {
             LoaderBuilder builder = Loader.over(dataset).arrays("x").threads(2).prefetch(8);
             return kind.equals("samples")
-                    ? builder.shuffle(1).batch(256).build()
+                    ? builder.shuffle(1).batchSize(256).build()
                     : builder.batches(BatchSampler.of(Sampler.random(1), 256, false))
                             .build();
         }

@@ -10,9 +10,11 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.LoaderDescriptor;
 import dev.larder.internal.layout.WorkPart;
+import dev.larder.internal.posix.ThreadUsage;
 import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.field.DiskRows;
 import dev.larder.loader.internal.field.FieldReader;
+import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.slot.HostSlot;
@@ -30,6 +32,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -79,7 +83,7 @@ class ReadAheadTest {
 
         assertSameBatches(
                 Map.of("rows", rows, "labels", Shelf.labels(ROWS)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(16));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(16));
     }
 
     @ParameterizedTest
@@ -87,7 +91,7 @@ class ReadAheadTest {
     void anyNumberOfThreadsReadsTheSame(int threads) {
         assertSameBatches(
                 Map.of("rows", Shelf.noise(ROWS, 3000)),
-                dataset -> Loader.over(dataset).shuffle(3).batch(40).threads(threads));
+                dataset -> Loader.over(dataset).shuffle(3).batchSize(40).threads(threads));
     }
 
     @Test
@@ -105,7 +109,7 @@ class ReadAheadTest {
                                 Field.window("rows", 5).stride(2),
                                 Field.window("fortran", 2).stride(2))
                         .shuffle(3)
-                        .batch(9));
+                        .batchSize(9));
         assertSameBatches(
                 arrays,
                 dataset -> Loader.over(dataset)
@@ -132,7 +136,7 @@ class ReadAheadTest {
                                 Field.texts("scene"),
                                 Field.rows("feat").at("feat_row"))
                         .shuffle(3)
-                        .batch(7));
+                        .batchSize(7));
     }
 
     @Test
@@ -140,7 +144,7 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(4000, 4096)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).shuffle(3).batch(50).build()) {
+                Loader loader = Loader.over(dataset).shuffle(3).batchSize(50).build()) {
             await().atMost(Duration.ofMinutes(2)).until(() -> {
                 long before = bytesReadByCalls();
                 loader.epoch(0).forEach(batch -> {});
@@ -165,7 +169,8 @@ class ReadAheadTest {
             dropFromMemory(rows);
             try (Larder larder = Larder.connect(disk.store());
                     Dataset dataset = larder.dataset("d");
-                    Loader loader = Loader.over(dataset).shuffle(3).batch(50).build();
+                    Loader loader =
+                            Loader.over(dataset).shuffle(3).batchSize(50).build();
                     Stream<Path> files = Files.list(counters)) {
                 loader.epoch(0).forEach(batch -> {});
                 return LoaderCountersTest.nanos(
@@ -192,7 +197,7 @@ class ReadAheadTest {
         Path file = disk.layout().version("d", version).resolve("rows.npy");
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d");
-                Loader loader = Loader.over(dataset).batch(50).build()) {
+                Loader loader = Loader.over(dataset).batchSize(50).build()) {
             for (int epoch = 0; epoch < epochsBefore; epoch++) { // then rows are copied from the mapping
                 loader.epoch(epoch).forEach(batch -> {});
             }
@@ -215,15 +220,15 @@ class ReadAheadTest {
         disk.publish("d", Map.of("rows", Shelf.noise(ROWS, 100)));
         try (Larder larder = Larder.connect(disk.store());
                 Dataset dataset = larder.dataset("d")) {
-            Loader loader = Loader.over(dataset).batch(5).build();
+            Loader loader = Loader.over(dataset).batchSize(5).build();
             loader.epoch(0).iterator().next();
             assertThat(readAheadThreads()).isOne();
-            assertThat(openFiles()).isOne();
+            assertThat(openFiles("/rows.npy")).isOne();
 
             loader.close();
 
             assertThat(readAheadThreads()).isZero();
-            assertThat(openFiles()).isZero();
+            assertThat(openFiles("/rows.npy")).isZero();
         }
     }
 
@@ -234,19 +239,74 @@ class ReadAheadTest {
                 Dataset dataset = larder.dataset("d")) {
             LoaderBuilder twice = Loader.over(dataset)
                     .fields(Field.rows("rows"), Field.rows("rows"))
-                    .batch(5);
+                    .batchSize(5);
 
             assertThatThrownBy(twice::build).hasMessageContaining("named twice");
 
-            assertThat(openFiles()).isZero();
+            assertThat(openFiles("/rows.npy")).isZero();
         }
     }
 
-    /** Returns how often the file of the rows is open. */
-    private static long openFiles() throws IOException {
+    @Test
+    void aFileOfManyArraysIsOpenedOnce() throws IOException {
+        Map<String, FixtureArray> arrays = new HashMap<>();
+        for (int i = 0; i < 1000; i++) {
+            arrays.put("a" + i, FixtureArray.ints(new int[] {i, -i}, 2));
+        }
+        disk.publishPacked("d", arrays);
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d");
+                Loader loader = Loader.over(dataset).batchSize(2).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(openFiles("/pack-0000")).isOne();
+            assertThat(batch.array("a999").getInt(0)).isEqualTo(999);
+            assertThat(batch.array("a7").getInt(1)).isEqualTo(-7);
+        }
+        assertThat(openFiles("/pack-0000")).isZero();
+    }
+
+    @Test
+    void samplesWithoutARowDoNotEndTheRequestsForOthers() {
+        Path rows = disk.layout()
+                .version("d", disk.publish("d", Scenes.arrays(5))) // scenes 5 and 6 are not in the index
+                .resolve("feat.npy");
+        try (Larder larder = Larder.connect(disk.store());
+                Dataset dataset = larder.dataset("d")) {
+            LoaderSource source = source(dataset, Field.rows("feat").lookup("scene", "scenes"));
+            HostSlot slot = HostSlot.withoutMemory();
+            slot.resize(4);
+            slot.rows = new long[] {5, 0, Scenes.ROWS, 6};
+
+            await().atMost(Duration.ofMinutes(1)).until(() -> {
+                dropFromMemory(rows);
+                return bytesRequested(source.fields().get(0), slot) > 0;
+            });
+            source.closeFiles();
+        }
+    }
+
+    private static LoaderSource source(Dataset dataset, Field... fields) {
+        SourceData data = new SourceData(List.of(dataset), SourceData.Joins.ZIP, null);
+        List<FieldSpec> specs = Arrays.stream(fields).map(Field::spec).toList();
+        return LoaderSource.of(data, specs, null, 0, Duration.ofMinutes(1), null);
+    }
+
+    /** Requests the rows of a slot, and returns how many bytes that reads from a disk. */
+    private static long bytesRequested(FieldReader field, HostSlot slot) {
+        ThreadUsage usage = new ThreadUsage();
+        usage.update();
+        long before = usage.diskBytes();
+        field.readAhead(slot, 0, slot.size);
+        usage.update();
+        return usage.diskBytes() - before;
+    }
+
+    /** Returns how often a file is open. */
+    private static long openFiles(String end) throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             return descriptors
-                    .filter(descriptor -> target(descriptor).endsWith("/rows.npy"))
+                    .filter(descriptor -> target(descriptor).endsWith(end))
                     .count();
         }
     }
@@ -274,8 +334,7 @@ class ReadAheadTest {
     }
 
     private static WeakReference<DiskRows> readAndClosed(Dataset dataset) {
-        SourceData data = new SourceData(List.of(dataset), SourceData.Joins.ZIP, null);
-        LoaderSource source = LoaderSource.of(data, List.of(), null, 0, Duration.ofMinutes(1), null);
+        LoaderSource source = source(dataset);
         FieldReader field = source.fields().get(0);
         HostSlot slot = new HostSlot(source.arrays(), 1, 4, HostMemory::allocate);
         slot.resize(4);

@@ -18,9 +18,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,20 +27,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReceiptTest {
     private static final int ROWS = 97;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     private static LoaderBuilder batchesOf(int size) {
-        return Loader.over(shelf.dataset).shuffle(3).batch(size).threads(0);
+        return Loader.over(shelf.dataset).shuffle(3).batchSize(size).threads(0);
     }
 
     @Test
@@ -51,7 +41,7 @@ class ReceiptTest {
         assertThat(Receipt.term(0, 1)).isEqualTo(0xf4a90164c4749e1aL);
         assertThat(Receipt.term(10_000_000_000L, 3)).isEqualTo(0xcfe504e5b4f8d2a3L);
         Receipt start = Receipt.ofDataset("ab".repeat(32));
-        long terms = Receipt.terms(new long[] {0, 1, 2}, new long[] {3, 1, 2}, 3);
+        long terms = Receipt.term(0, 3) + Receipt.term(1, 1) + Receipt.term(2, 2);
 
         assertThat(start).hasToString("271a413bd339c570");
         assertThat(start.plus(new Receipt(terms, 0))).hasToString("9fed8038863b9309");
@@ -149,12 +139,12 @@ class ReceiptTest {
     void anOrderThatIsAnotherUnderTheSameDescriptionIsRefusedWithBothReceipts() {
         LoaderState state;
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(new Turned(1)).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(new Turned(1)).batchSize(10).build()) {
             state = loader.epoch(0).iterator().next().stateAfter();
         }
         String other = shelf.receipt(LongStream.range(2, 12).boxed().toList());
         try (Loader loader =
-                Loader.over(shelf.dataset).sampler(new Turned(2)).batch(10).build()) {
+                Loader.over(shelf.dataset).sampler(new Turned(2)).batchSize(10).build()) {
             assertThatThrownBy(() -> loader.resume(state))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
@@ -227,7 +217,7 @@ class ReceiptTest {
                 .transform("labels", refusing)
                 .shuffle(3)
                 .shard(Shard.of(rank, world).exact())
-                .batch(10)
+                .batchSize(10)
                 .onFailure(FailurePolicy.skip(100));
     }
 
@@ -238,7 +228,7 @@ class ReceiptTest {
                     try (Loader loader = Loader.over(shelf.dataset)
                             .sampler(new Turned(shift))
                             .shard(shift, 2)
-                            .batch(10)
+                            .batchSize(10)
                             .build()) {
                         return loader.epoch(0).iterator().next().stateAfter();
                     }

@@ -20,10 +20,9 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Stops an epoch anywhere, resumes it with any number of ranks, stops and resumes it again, and compares what counts of the batches
@@ -35,20 +34,11 @@ class ResumePropertiesTest {
     private static final int CASES = 1000; // of each kind
     private static final int MAX_WORLD = 8;
 
-    private static Shelf shelf;
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     private final Rounds rounds = Rounds.of("resumed epochs", CASES);
     private final long seed = rounds.seed();
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
 
     /** One rank of several, by what its loader is. */
     private interface Ranks {
@@ -68,7 +58,7 @@ class ResumePropertiesTest {
             Ranks ranks = shard -> Loader.over(shelf.dataset)
                     .sampler(sampler)
                     .shard(shard)
-                    .batch(batch)
+                    .batchSize(batch)
                     .dropLast(dropLast && shard.tail() != Tail.EXACT);
 
             SampleOrder order = sampler.order(ROWS, epoch);

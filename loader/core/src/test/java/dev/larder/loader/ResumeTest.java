@@ -21,27 +21,17 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An epoch that was stopped somewhere and taken up again, by any number of ranks, is the epoch that was not stopped. */
 class ResumeTest {
     private static final int ROWS = 97;
 
-    private static Shelf shelf;
-
-    @BeforeAll
-    static void open() {
-        shelf = Shelf.ofSamples(ROWS, 4);
-    }
-
-    @AfterAll
-    static void close() {
-        shelf.close();
-    }
+    @RegisterExtension
+    static final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     @RepeatedTest(150)
     void samplesAfterAnyStopAreThoseThatWereLeft(RepetitionInfo repetition) {
@@ -95,7 +85,8 @@ class ResumeTest {
 
     @Test
     void stateIsASmallReadableLineAndComesBack() {
-        try (Loader loader = Loader.over(shelf.dataset).shuffle(42).batch(10).build()) {
+        try (Loader loader =
+                Loader.over(shelf.dataset).shuffle(42).batchSize(10).build()) {
             Iterator<Batch> batches = loader.epoch(3).iterator();
             batches.next();
             LoaderState state = batches.next().stateAfter();
@@ -115,7 +106,7 @@ class ResumeTest {
     @Test
     void prefetchedBatchesDoNotCount() {
         try (Loader loader =
-                Loader.over(shelf.dataset).batch(10).prefetch(8).threads(3).build()) {
+                Loader.over(shelf.dataset).batchSize(10).prefetch(8).threads(3).build()) {
             Batch first = loader.epoch(0).iterator().next();
 
             assertThat(first.stateAfter().consumed()).isEqualTo(10);
@@ -124,7 +115,7 @@ class ResumeTest {
 
     @Test
     void doneEpochHasNothingLeft() {
-        try (Loader loader = Loader.over(shelf.dataset).batch(50).build()) {
+        try (Loader loader = Loader.over(shelf.dataset).batchSize(50).build()) {
             List<LoaderState> states = new ArrayList<>();
             loader.epoch(0).forEach(batch -> states.add(batch.stateAfter()));
 
@@ -136,7 +127,7 @@ class ResumeTest {
 
     @Test
     void otherDataAnotherOrderAndGarbageAreRefused() {
-        try (Loader loader = Loader.over(shelf.dataset).shuffle(1).batch(10).build()) {
+        try (Loader loader = Loader.over(shelf.dataset).shuffle(1).batchSize(10).build()) {
             LoaderState state = loader.epoch(0).iterator().next().stateAfter();
             LoaderState otherData = new LoaderState("shelf", "0".repeat(64), state.sampler(), 1, 0, 10, 97);
             LoaderState otherOrder = new LoaderState("shelf", state.digest(), "random(seed=2)", 2, 0, 10, 97);
@@ -223,7 +214,7 @@ class ResumeTest {
                     .mapToObj(rank -> Loader.over(shelf.dataset)
                             .sampler(sampler)
                             .shard(new Shard(rank, world, tail))
-                            .batch(batch)
+                            .batchSize(batch)
                             .dropLast(dropLast())
                             .threads(rank % 2)
                             .build())

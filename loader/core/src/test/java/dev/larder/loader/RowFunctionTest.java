@@ -52,7 +52,7 @@ class RowFunctionTest {
     private final Scenes scenes = Scenes.open();
 
     private LoaderBuilder loader(int batch, Field... fields) {
-        return Loader.over(scenes.dataset).fields(fields).batch(batch);
+        return Loader.over(scenes.dataset).fields(fields).batchSize(batch);
     }
 
     private Batch first(Loader loader) {

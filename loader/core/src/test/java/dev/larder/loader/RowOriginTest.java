@@ -71,7 +71,7 @@ class RowOriginTest {
             Dataset[] opened = Stream.of(datasets).map(larder::dataset).toArray(Dataset[]::new);
             try (Loader loader = Loader.over(Sources.zip(opened))
                     .fields(field.map(Dtype.parse("|u1"), new long[] {1}, FAILING_AT_2))
-                    .batch(4)
+                    .batchSize(4)
                     .build()) {
                 return assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                         .hasMessageContaining("sample=2 position=2");

@@ -52,7 +52,7 @@ class ShardStatesTest {
                 .arrays("labels")
                 .shuffle(7)
                 .shard(rank, WORLD)
-                .batch(batch)
+                .batchSize(batch)
                 .threads(2);
     }
 

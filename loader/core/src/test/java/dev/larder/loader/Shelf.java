@@ -13,9 +13,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A store with one dataset, opened, for a test of loaders. */
-final class Shelf implements AutoCloseable {
+/**
+ * A store with one dataset, opened, for a test of loaders. All tests of a class share one that is a static
+ * {@code @RegisterExtension}, which closes it after them.
+ */
+final class Shelf implements AutoCloseable, AfterAllCallback {
     private final StoreFixture store = StoreFixture.create();
     private final Larder larder;
     final Dataset dataset;
@@ -113,6 +118,11 @@ final class Shelf implements AutoCloseable {
         long version = dataset.version();
         store.publish("shelf", arrays);
         store.unlink("shelf", version);
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
     }
 
     @Override

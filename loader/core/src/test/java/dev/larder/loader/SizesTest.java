@@ -68,8 +68,11 @@ class SizesTest {
         try (Larder larder = Larder.connect(store.store());
                 Dataset dataset = larder.dataset("many");
                 Loader loader = onDevice
-                        ? Loader.over(dataset).batch(1).device(new FakeDevice()).build()
-                        : Loader.over(dataset).batch(1).build()) {
+                        ? Loader.over(dataset)
+                                .batchSize(1)
+                                .device(new FakeDevice())
+                                .build()
+                        : Loader.over(dataset).batchSize(1).build()) {
             for (Batch batch : loader.epoch(0)) {
                 for (int i = 0; i < MANY; i++) {
                     ByteBuffer values = ByteBuffer.allocateDirect(Integer.BYTES);
@@ -89,8 +92,11 @@ class SizesTest {
                 BatchPublisher publisher =
                         BatchPublisher.of(larder, "run").consumers(1).open();
                 Loader loader = inPlace
-                        ? Loader.over(dataset).batch(1).into(publisher.slots()).build()
-                        : Loader.over(dataset).batch(1).build()) {
+                        ? Loader.over(dataset)
+                                .batchSize(1)
+                                .into(publisher.slots())
+                                .build()
+                        : Loader.over(dataset).batchSize(1).build()) {
             CompletableFuture<Void> published = CompletableFuture.runAsync(() -> publisher.publish(loader.epoch(0)));
             try (SharedBatches batches = SharedBatches.of(larder, "run")
                     .timeout(Duration.ofMinutes(1))
@@ -139,7 +145,7 @@ class SizesTest {
                                         .as("ends"))
                         .sampler((all, epoch) -> new Wanted(wanted))
                         .threads(threads)
-                        .batch(wanted.length)
+                        .batchSize(wanted.length)
                         .build()) {
             Batch batch = loader.epoch(0).iterator().next();
             for (int i = 0; i < wanted.length; i++) {
@@ -187,7 +193,7 @@ class SizesTest {
                                         .transform(new Transform().cast("<i2"))
                                         .as("shorts"))
                         .threads(3)
-                        .batch(rows)
+                        .batchSize(rows)
                         .build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -210,7 +216,7 @@ class SizesTest {
         try (Larder larder = Larder.connect(store.store());
                 Dataset dataset = larder.dataset("x");
                 Loader loader = Loader.over(dataset)
-                        .batch(1)
+                        .batchSize(1)
                         .device(new FakeDevice().memory(1L << 30, mostAllocated))
                         .deviceMode(DeviceMode.RESIDENT)
                         .build()) {
@@ -232,7 +238,7 @@ class SizesTest {
         try (Larder larder = Larder.connect(store.store());
                 Dataset left = larder.dataset("left");
                 Dataset right = larder.dataset("right")) {
-            LoaderBuilder builder = Loader.over(Sources.zip("id", left, right)).batch(1);
+            LoaderBuilder builder = Loader.over(Sources.zip("id", left, right)).batchSize(1);
 
             assertThatThrownBy(builder::build).hasMessageContaining("row=" + (keys - 1));
         }
@@ -255,7 +261,7 @@ class SizesTest {
                 Loader loader = Loader.over(dataset)
                         .fields(Field.images("image").transform(new Transform().centerCrop(48, 64)))
                         .threads(0)
-                        .batch(1)
+                        .batchSize(1)
                         .build()) {
             assumeTurbo(loader);
             for (Batch batch : loader.epoch(0)) {

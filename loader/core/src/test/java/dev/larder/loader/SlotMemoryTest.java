@@ -63,7 +63,7 @@ class SlotMemoryTest {
     }
 
     private LoaderBuilder over(Shelf shelf) {
-        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).prefetch(3);
+        return Loader.over(shelf.dataset).shuffle(1).batchSize(10).threads(2).prefetch(3);
     }
 
     @AfterEach
@@ -102,7 +102,7 @@ class SlotMemoryTest {
         try (Scenes scenes = Scenes.open();
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(Field.texts("question"))
-                        .batch(60)
+                        .batchSize(60)
                         .prefetch(1)
                         .slotMemory(() -> books)
                         .build()) {

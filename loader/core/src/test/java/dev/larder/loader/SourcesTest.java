@@ -121,7 +121,7 @@ class SourcesTest {
                         Field.texts("names"),
                         Field.rows("labels").at("later").as("next"),
                         Field.rows("pixels").transform(new Transform().toFloat().normalize(0.5f, 0.25f)))
-                .batch(7)
+                .batchSize(7)
                 .build()) {
             assertThat(loader.rows()).isEqualTo(110);
             List<Integer> labels = new ArrayList<>();
@@ -160,7 +160,7 @@ class SourcesTest {
                             Field.rows("pixels")
                                     .transform(new Transform().randomFlip(0.5f).toFloat()))
                     .shuffle(5)
-                    .batch(9)
+                    .batchSize(9)
                     .threads(way == 0 ? 0 : 2)
                     .prefetch(1 + way);
             if (way > 1) {
@@ -184,7 +184,7 @@ class SourcesTest {
         try (Loader loader = Loader.over(Sources.concat(a, b))
                 .fields(Field.rows("labels"), doubled)
                 .shuffle(2)
-                .batch(9)
+                .batchSize(9)
                 .build()) {
             for (Batch batch : loader.epoch(0)) {
                 BatchArray words = batch.array("words");
@@ -205,7 +205,7 @@ class SourcesTest {
     void windowsCrossNoBorderBetweenDatasets() {
         try (Loader loader = Loader.over(Sources.concat(a, b))
                 .fields(Field.window("labels", 8).stride(8))
-                .batch(20)
+                .batchSize(20)
                 .build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -221,23 +221,25 @@ class SourcesTest {
 
     @Test
     void datasetsThatDifferAreRefusedByName() {
-        assertThatThrownBy(() ->
-                        Loader.over(Sources.concat(a, b)).arrays("odd").batch(4).build())
+        assertThatThrownBy(() -> Loader.over(Sources.concat(a, b))
+                        .arrays("odd")
+                        .batchSize(4)
+                        .build())
                 .hasMessageContaining("array=odd a=<i4 [] b=<i8 []");
         assertThatThrownBy(() -> Loader.over(Sources.concat(a, b))
                         .arrays("only-a")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("only-a")
                 .hasMessageContaining("dataset=b");
         assertThatThrownBy(() -> Loader.over(Sources.concat(a, b))
                         .fields(Field.rows("labels").from("a"))
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("from(…)");
         assertThatThrownBy(() -> Loader.over(Sources.concat(a, b))
                         .arrays("labels")
-                        .batch(4)
+                        .batchSize(4)
                         .device(new FakeDevice())
                         .deviceMode(DeviceMode.RESIDENT)
                         .build())
@@ -254,7 +256,7 @@ class SourcesTest {
                                 throw new IllegalArgumentException("four");
                             }
                         }))
-                .batch(8);
+                .batchSize(8);
         try (Loader loader = builder.build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                     .hasMessageContaining("dataset=a+b")
@@ -273,7 +275,7 @@ class SourcesTest {
                         Field.rows("labels").from("c").as("others"),
                         Field.texts("names").from("c"))
                 .shuffle(3)
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             assertThat(loader.rows()).isEqualTo(30);
             for (Batch batch : loader.epoch(0)) {
@@ -291,34 +293,36 @@ class SourcesTest {
     void rowsThatDoNotBelongTogetherAreRefused() {
         assertThatThrownBy(() -> Loader.over(Sources.zip(a, b))
                         .arrays("only-a", "only-b")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("differ in rows")
                 .hasMessageContaining("dataset=b")
                 .hasMessageContaining("only-a=30 only-b=50");
         assertThatThrownBy(() -> Loader.over(Sources.zip("labels", a, c))
                         .arrays("only-a")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("do not belong together")
                 .hasMessageContaining("dataset=a other=c key=labels row=0");
         assertThatThrownBy(() -> Loader.over(Sources.zip("names", a, c))
                         .arrays("only-a")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("key=names row=0 a=a0 c=c0");
         assertThatThrownBy(() -> Loader.over(Sources.zip("id", a, b))
                         .arrays("only-a")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("do not belong together");
-        assertThatThrownBy(() ->
-                        Loader.over(Sources.zip(a, c)).arrays("labels").batch(4).build())
+        assertThatThrownBy(() -> Loader.over(Sources.zip(a, c))
+                        .arrays("labels")
+                        .batchSize(4)
+                        .build())
                 .hasMessageContaining("several datasets have this")
                 .hasMessageContaining("from(dataset)");
         assertThatThrownBy(() -> Loader.over(Sources.zip(a, c))
                         .arrays("nothing")
-                        .batch(4)
+                        .batchSize(4)
                         .build())
                 .hasMessageContaining("no dataset has this")
                 .hasMessageContaining("dataset=a+c");
@@ -332,7 +336,7 @@ class SourcesTest {
         try (Loader loader = Loader.over(Sources.mix(Mixture.weights(3, 1), b, a))
                 .arrays("labels")
                 .shuffle(3)
-                .batch(16)
+                .batchSize(16)
                 .build()) {
             int fromB = 0;
             int visited = 0;
@@ -355,7 +359,7 @@ class SourcesTest {
                         .arrays("labels")
                         .batches(BatchSampler.of(Sampler.sequential(), 4, false))
                         .build())
-                .hasMessageContaining("batch(…)");
+                .hasMessageContaining("batchSize(…)");
         assertThatThrownBy(() -> Sources.mix(Mixture.weights(1, 2, 3), a, b))
                 .hasMessageContaining("weights=3 sources=2");
     }
@@ -366,16 +370,16 @@ class SourcesTest {
     void statesOfOtherDatasetsOrMixturesAreRefused() {
         try (Loader both = Loader.over(Sources.concat(a, b))
                         .arrays("labels")
-                        .batch(4)
+                        .batchSize(4)
                         .build();
                 Loader swapped = Loader.over(Sources.concat(b, a))
                         .arrays("labels")
-                        .batch(4)
+                        .batchSize(4)
                         .build();
-                Loader one = Loader.over(a).arrays("labels").batch(4).build();
+                Loader one = Loader.over(a).arrays("labels").batchSize(4).build();
                 Loader mixed = Loader.over(Sources.mix(Mixture.bySize(), a, b))
                         .arrays("labels")
-                        .batch(4)
+                        .batchSize(4)
                         .build()) {
             LoaderState state = both.epoch(0).iterator().next().stateAfter();
             assertThat(state.dataset()).isEqualTo("a+b");
@@ -418,7 +422,7 @@ class SourcesTest {
                     .sampler(within)
                     .seed(4)
                     .shard(Shard.of(rank, world).exact())
-                    .batch(batch)
+                    .batchSize(batch)
                     .threads(random.nextInt(3))
                     .build();
             List<Integer> model = new ArrayList<>();
@@ -470,7 +474,7 @@ class SourcesTest {
         try (Loader loader = Loader.over(Sources.mix(Mixture.bySize().exhausted(Exhausted.UNTIL_ALL), a, b))
                 .arrays("labels")
                 .shuffle(1)
-                .batch(10)
+                .batchSize(10)
                 .build()) {
             for (Epoch epoch : loader.epochs(0, 3)) {
                 assertThat(labels(epoch)).hasSize(80).doesNotHaveDuplicates();

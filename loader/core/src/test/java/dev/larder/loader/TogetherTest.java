@@ -69,7 +69,7 @@ class TogetherTest {
     }
 
     private LoaderBuilder fields(Field... fields) {
-        return Loader.over(shelf.dataset).fields(fields).shuffle(7).batch(20);
+        return Loader.over(shelf.dataset).fields(fields).shuffle(7).batchSize(20);
     }
 
     private static int samplesThatAreEqual(Batch batch) {

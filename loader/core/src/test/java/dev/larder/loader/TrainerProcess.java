@@ -1,5 +1,7 @@
 package dev.larder.loader;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.loader.sample.Shard;
@@ -19,21 +21,45 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A process that reads steps of an epoch with all ranks. Its commands are lines: world, tail, seed or {@code -}, batch size, epoch, number of
- * steps, and the state to resume, or nothing. It prints for each step the valid rows of each rank and the states of the ranks, without equal ones;
- * then {@code end}.
+ * A process that reads steps of an epoch with all ranks. It prints {@code trainer} and its number first. Its commands are lines: world, tail, seed
+ * or {@code -}, batch size, epoch, number of steps, and the state to resume, or nothing. It prints for each step the valid rows of each rank and
+ * the states of the ranks, without equal ones; then {@code end}. In Python it is a fork of a process that has imported everything, so that
+ * another one costs little after a kill.
  */
 final class TrainerProcess implements AutoCloseable {
+    private static final String BEGIN = "trainer ";
+
     private static final String PYTHON = """
-            import importlib.util, itertools, json, sys, larder
+            import importlib.util, itertools, json, os, sys, warnings, larder
             kinds = [larder.Loader]
             if sys.argv[1] == "torch" and importlib.util.find_spec("torch"):
                 import larder.torch
                 kinds.append(larder.torch.Loader)
+                if importlib.util.find_spec("torchdata"):
+                    warnings.simplefilter("ignore")  # it uses what PyTorch has deprecated
+                    from torchdata.stateful_dataloader import StatefulDataLoader
+
+                    def saved(state):  # the loader's state within that of torchdata
+                        if isinstance(state, dict):
+                            return state if "consumed" in state else next(filter(None, map(saved, state.values())), None)
+
+                    class Stateful(StatefulDataLoader):
+                        def __init__(self, *names, **settings):
+                            super().__init__(larder.torch.Loader(*names, **settings), batch_size=None)
+                            self.set_epoch, self.load_state_dict = self.dataset.set_epoch, self.dataset.load_state_dict
+
+                        def state_dict(self):
+                            return saved(super().state_dict())
+
+                    kinds.append(Stateful)
+            while os.fork():
+                if os.wait()[1] == 0:
+                    sys.exit()
+            print("\\ntrainer", os.getpid(), flush=True)
             shelf = larder.dataset("shelf")
-            for number, command in enumerate(sys.stdin):
+            for command in sys.stdin:
                 world, tail, seed, size, epoch, steps, state = command.rstrip("\\n").split("\\t")
-                ranks = [kinds[number % len(kinds)](shelf, ["labels"], batch_size=int(size), shuffle=None if seed == "-" else int(seed),
+                ranks = [kinds[(int(world) + int(steps)) % len(kinds)](shelf, ["labels"], batch_size=int(size), shuffle=None if seed == "-" else int(seed),
                                                     shard=(rank, int(world)), tail=tail.lower(), threads=int(rank == 0)) for rank in range(int(world))]
                 for rank in ranks:
                     rank.load_state_dict(state) if state else rank.set_epoch(int(epoch))
@@ -49,9 +75,11 @@ final class TrainerProcess implements AutoCloseable {
     private final Path store;
     private final int commandsToAKill;
     private Process process;
+    private ProcessHandle trainer;
     private BufferedReader lines;
     private Writer commands;
     private int begun;
+    private int kills;
 
     private TrainerProcess(Path store, int commandsToAKill, List<String> command) throws IOException {
         this.store = store;
@@ -68,13 +96,13 @@ final class TrainerProcess implements AutoCloseable {
                 "-XX:+UseSerialGC"));
         command.addAll(ChildJvm.libraryFlags());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), TrainerProcess.class.getName()));
-        return new TrainerProcess(store, 40, command);
+        return new TrainerProcess(store, 20, command);
     }
 
-    /** Starts a trainer in Python that also uses PyTorch's loader, if it is wanted and importable. */
+    /** Starts a trainer in Python that also uses PyTorch's and torchdata's loaders, if they are wanted and importable. */
     static TrainerProcess python(Path store, boolean torch) throws IOException {
         String uses = torch ? "torch" : "";
-        return new TrainerProcess(store, 15, List.of(python(), "-B", "-W", "error", "-c", PYTHON, uses));
+        return new TrainerProcess(store, 2, List.of(python(), "-B", "-W", "error", "-c", PYTHON, uses));
     }
 
     private static String python() {
@@ -99,9 +127,23 @@ final class TrainerProcess implements AutoCloseable {
         process = builder.start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         commands = process.outputWriter(StandardCharsets.UTF_8);
+        awaitTrainer();
     }
 
-    /** Returns whether to kill it in its next command; it is rarely, because a start takes long. */
+    /** Waits until the trainer begins, and passes over the last lines of one that was killed. */
+    private void awaitTrainer() throws IOException {
+        List<String> passed = new ArrayList<>();
+        String line = lines.readLine();
+        while (line != null && !line.startsWith(BEGIN)) {
+            passed.add(line);
+            line = lines.readLine();
+        }
+        assertThat(line).as("trainer did not begin: " + passed).isNotNull();
+        trainer =
+                ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
+    }
+
+    /** Returns whether to kill it in its next command; in Java it is rarely, because a start takes long. */
     boolean isToBeKilled() {
         return begun % commandsToAKill == commandsToAKill / 2;
     }
@@ -125,17 +167,30 @@ final class TrainerProcess implements AutoCloseable {
 
     /** Kills it as {@code kill -9} does, and starts another one. */
     void kill() throws IOException {
-        close();
-        start();
+        kills++;
+        trainer.destroyForcibly();
+        if (trainer.pid() == process.pid()) {
+            process.onExit().join();
+            start();
+        } else {
+            awaitTrainer();
+        }
+    }
+
+    /** Returns how often it was killed. */
+    int kills() {
+        return kills;
     }
 
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join();
+        process.destroyForcibly().onExit().join(); // first, so that it forks no other one
+        trainer.destroyForcibly();
     }
 
     public static void main(String[] arguments) throws IOException {
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        System.out.println(BEGIN + ProcessHandle.current().pid());
         try (Larder larder = Larder.connect(Path.of(System.getenv("LARDER_STORE")));
                 Dataset dataset = larder.dataset("shelf")) {
             for (String command = commands.readLine(); command != null; command = commands.readLine()) {
@@ -152,7 +207,7 @@ final class TrainerProcess implements AutoCloseable {
         }
         List<Loader> ranks = IntStream.range(0, world)
                 .mapToObj(rank -> builder.shard(new Shard(rank, world, Shard.Tail.valueOf(words[1])))
-                        .batch(Integer.parseInt(words[3]))
+                        .batchSize(Integer.parseInt(words[3]))
                         .threads(rank == 0 ? 1 : 0)
                         .build())
                 .toList();

@@ -84,7 +84,7 @@ class TutorialTest {
     void readADatasetInBatches() {
         int samples = 0;
         try (Loader loader =
-                Loader.over(shirts).arrays("images", "labels").batch(256).build()) {
+                Loader.over(shirts).arrays("images", "labels").batchSize(256).build()) {
             for (Batch batch : loader.epoch(0)) {
                 DirectBuffer images = batch.array("images").buffer(); // 256 rows of 784 bytes, one after the other
                 DirectBuffer labels = batch.array("labels").buffer(); // 256 little-endian ints
@@ -100,8 +100,8 @@ class TutorialTest {
     @Test
     @Order(2)
     void shuffleTheSameWayInEveryRunAndAnotherWayInEveryEpoch() {
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(250).build();
-                Loader again = Loader.over(shirts).shuffle(42).batch(250).build()) {
+        try (Loader loader = Loader.over(shirts).shuffle(42).batchSize(250).build();
+                Loader again = Loader.over(shirts).shuffle(42).batchSize(250).build()) {
             List<List<Integer>> third =
                     Shelf.labels(loader.epoch(3)); // as torch.manual_seed(42 + 3); torch.randperm(1000)
 
@@ -117,7 +117,7 @@ class TutorialTest {
         try (Loader loader = Loader.over(shirts)
                         .arrays("images")
                         .shuffle(42)
-                        .batch(250)
+                        .batchSize(250)
                         .build();
                 Epoch epoch = loader.epoch(0)) {
             assertThat(epoch.batches()).isEqualTo(4);
@@ -133,7 +133,7 @@ class TutorialTest {
     @Test
     @Order(4)
     void leaveALoopWhenever() {
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(10).build()) {
+        try (Loader loader = Loader.over(shirts).shuffle(42).batchSize(10).build()) {
             for (Batch batch : loader.epoch(0)) {
                 if (batch.number() == 3) {
                     break; // nothing to clean up: the next epoch, or closing the loader, ends this one
@@ -147,7 +147,7 @@ class TutorialTest {
     @Order(5)
     void keepABatchForLater() {
         try (Loader loader =
-                Loader.over(shirts).shuffle(42).batch(10).prefetch(6).build()) {
+                Loader.over(shirts).shuffle(42).batchSize(10).prefetch(6).build()) {
             List<Batch> kept = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 if (batch.number() < 4) { // fewer than the loader has slots
@@ -162,10 +162,11 @@ class TutorialTest {
     @Test
     @Order(6)
     void chooseHowMuchWorksAhead() {
-        try (Loader few = Loader.over(shirts).shuffle(42).batch(64).threads(0).build(); // gathers when asked
+        try (Loader few =
+                        Loader.over(shirts).shuffle(42).batchSize(64).threads(0).build(); // gathers when asked
                 Loader many = Loader.over(shirts)
                         .shuffle(42)
-                        .batch(64)
+                        .batchSize(64)
                         .threads(4) // these fill one batch together, then the next
                         .prefetch(8) // up to eight batches are filled or in use
                         .timeout(Duration.ofSeconds(5)) // for one batch; then an error says what it waited for
@@ -193,8 +194,11 @@ class TutorialTest {
                 return rows - 1 - position;
             }
         };
-        try (Loader loader =
-                Loader.over(shirts).sampler(backwards).batch(3).dropLast(true).build()) {
+        try (Loader loader = Loader.over(shirts)
+                .sampler(backwards)
+                .batchSize(3)
+                .dropLast(true)
+                .build()) {
             assertThat(Shelf.labels(loader.epoch(0)))
                     .startsWith(List.of(999, 998, 997))
                     .hasSize(333);
@@ -215,7 +219,7 @@ class TutorialTest {
                                 .normalize(0.286f, 0.353f))
                 .shuffle(42) // what is random is so by seed, epoch and sample: the same in every run, for any number of
                 // threads
-                .batch(256)
+                .batchSize(256)
                 .build()) {
             Batch batch = loader.epoch(0).iterator().next();
             assertThat(batch.array("images").dtype().descr()).isEqualTo("<f4");
@@ -229,7 +233,7 @@ class TutorialTest {
         List<Integer> seen = new ArrayList<>();
         for (int rank = 0; rank < 4; rank++) { // in real life each in a process of its own
             try (Loader loader =
-                    Loader.over(shirts).shuffle(42).shard(rank, 4).batch(64).build()) {
+                    Loader.over(shirts).shuffle(42).shard(rank, 4).batchSize(64).build()) {
                 Epoch epoch = loader.epoch(0);
                 assertThat(epoch.batches()).isEqualTo(4); // the same on every rank, so nobody waits for ever
                 Shelf.labels(epoch).forEach(seen::addAll);
@@ -244,7 +248,7 @@ class TutorialTest {
         List<Integer> seen = new ArrayList<>();
         for (int rank = 0; rank < 3; rank++) { // 3 does not divide 1000: PyTorch would count samples twice
             Shard exact = Shard.of(rank, 3).exact();
-            try (Loader loader = Loader.over(shirts).shard(exact).batch(100).build()) {
+            try (Loader loader = Loader.over(shirts).shard(exact).batchSize(100).build()) {
                 Shelf.labels(loader.epoch(0)).forEach(seen::addAll);
             }
         }
@@ -256,12 +260,14 @@ class TutorialTest {
     void splitTrainFromValidation() {
         List<Subset> parts = Subset.split(shirts.array("images").rows(), 1234, 0.8, 0.2);
         Sampler training = Sampler.random(42).over(parts.get(0)); // every sampler works over a part of the rows
-        try (Loader loader = Loader.over(shirts).sampler(training).batch(100).build()) {
+        try (Loader loader =
+                Loader.over(shirts).sampler(training).batchSize(100).build()) {
             assertThat(loader.epoch(0).samples()).isEqualTo(800);
         }
         Sampler balanced = Sampler.weighted(
                 Labels.of(shirts.array("labels")).balancingWeights(), 500, 42); // rare classes as often as others
-        try (Loader loader = Loader.over(shirts).sampler(balanced).batch(100).build()) {
+        try (Loader loader =
+                Loader.over(shirts).sampler(balanced).batchSize(100).build()) {
             assertThat(loader.epoch(0).samples()).isEqualTo(500);
         }
     }
@@ -271,7 +277,7 @@ class TutorialTest {
     void goOnWhereAnEarlierRunStopped() {
         String saved = "";
         List<List<Integer>> seen = new ArrayList<>();
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(100).build()) {
+        try (Loader loader = Loader.over(shirts).shuffle(42).batchSize(100).build()) {
             for (Batch batch : loader.epoch(2)) {
                 seen.add(Shelf.labels(batch));
                 saved = batch.stateAfter().toJson(); // a line of JSON, to be saved with the model
@@ -280,7 +286,7 @@ class TutorialTest {
                 }
             }
         }
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(100).build()) {
+        try (Loader loader = Loader.over(shirts).shuffle(42).batchSize(100).build()) {
             seen.addAll(Shelf.labels(loader.resume(LoaderState.parse(saved)))); // at once, nothing is read again
             assertThat(seen).isEqualTo(Shelf.labels(loader.epoch(2)));
         }
@@ -321,7 +327,7 @@ class TutorialTest {
                         }))
                 .onFailure(FailurePolicy.retry(1)
                         .thenSkip(10)) // without it the epoch fails, and says which sample of which file
-                .batch(100)
+                .batchSize(100)
                 .build()) {
             int samples = Shelf.flat(Shelf.labels(loader.epoch(0))).size();
             LoaderStats stats =
@@ -341,7 +347,7 @@ class TutorialTest {
                 .arrays("images", "labels")
                 .transform("images", transform) // by a kernel: rows travel as they are stored, or only their numbers do
                 .shuffle(42)
-                .batch(256)
+                .batchSize(256)
                 .device(device)
                 .build()) {
             assertThat(loader.mode()).contains(DeviceMode.RESIDENT); // they fit: uploaded once
@@ -370,7 +376,7 @@ class TutorialTest {
         try (Scenes scenes = Scenes.open();
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(words, Field.rows("labels"))
-                        .batch(10)
+                        .batchSize(10)
                         .build()) {
             Batch batch = loader.epoch(0).iterator().next();
             assertThat(batch.array("question").shape()).containsExactly(10, 3); // "question", a number, "é"
@@ -392,7 +398,7 @@ class TutorialTest {
                 Loader loader = Loader.over(photos.dataset) // in real life larder load photos=FOLDER --as images
                         .fields(Field.images("image").transform(augmented), Field.rows("labels"))
                         .onFailure(FailurePolicy.skip(1)) // what cannot be decoded is left out, and counted
-                        .batch(4)
+                        .batchSize(4)
                         .build()) {
             Batch batch = loader.epoch(0).iterator().next();
             assertThat(batch.array("image").shape()).containsExactly(3, 3, 24, 24);
@@ -413,7 +419,7 @@ class TutorialTest {
                                 tokens.as("inputs"),
                                 tokens.offset(1).as("targets")) // the same windows, one token later
                         .shuffle(42) // where windows lie is drawn from this seed, too
-                        .batch(16)
+                        .batchSize(16)
                         .build()) {
             assertThat(loader.rows()).isEqualTo(3_871 / 128 + 1 + 5_871 / 128 + 1); // as many samples as windows
             for (Batch batch : loader.epoch(0)) {
@@ -431,7 +437,7 @@ class TutorialTest {
         Subset validation = Subset.range(800, 200);
         try (Loader loader = Loader.over(shirts)
                 .sampler(Sampler.random(42).over(training))
-                .batch(64)
+                .batchSize(64)
                 .lastBatch(
                         LastBatch.PAD) // all batches are full, in a resumed epoch as well; validSize says what counts
                 .build()) {
@@ -453,7 +459,7 @@ class TutorialTest {
     @Test
     @Order(22)
     void takeBatchesAsTheyAreReadyAndGoOnFromThere() {
-        LoaderBuilder shuffled = Loader.over(shirts).shuffle(42).batch(10);
+        LoaderBuilder shuffled = Loader.over(shirts).shuffle(42).batchSize(10);
         Set<Long> seen = new HashSet<>();
         String saved = "";
         try (Loader loader = shuffled.inAnyOrder().build()) { // a slow batch does not hold up the others
@@ -479,19 +485,20 @@ class TutorialTest {
         store.publish("hints", Map.of("hints", Shelf.labels(1000), "labels", Shelf.labels(1000)));
         try (Dataset shoes = larder.dataset("shoes");
                 Dataset hints = larder.dataset("hints");
-                Loader both =
-                        Loader.over(Sources.concat(shirts, shoes)).batch(100).build();
+                Loader both = Loader.over(Sources.concat(shirts, shoes))
+                        .batchSize(100)
+                        .build();
                 Loader paired = Loader.over(
                                 Sources.zip("labels", shirts, hints)) // the same labels in both, which is checked
                         .arrays("images", "hints")
-                        .batch(100)
+                        .batchSize(100)
                         .build();
                 Loader mixed = Loader.over(Sources.mix(
                                 Mixture.weights(3, 1).exhausted(Exhausted.REPEAT),
                                 shirts,
                                 shoes)) // three shirts a shoe
                         .shuffle(42)
-                        .batch(100)
+                        .batchSize(100)
                         .build()) {
             assertThat(both.rows()).isEqualTo(1300);
             assertThat(paired.rows()).isEqualTo(1000);
@@ -519,7 +526,7 @@ class TutorialTest {
                 .collate(mixup) // in the loader's threads, when all samples are there
                 .output("part", Dtype.parse("<f4")) // one more array, which the function fills
                 .shuffle(42)
-                .batch(64)
+                .batchSize(64)
                 .build()) {
             Batch batch = loader.epoch(0).iterator().next();
             assertThat(batch.array("part").byteBuffer().getFloat(0)).isBetween(0f, 1f);

@@ -59,7 +59,7 @@ class WarningsTest {
                     Dataset dataset = larder.dataset("few");
                     Loader loader = Loader.over(dataset)
                             .arrays("x")
-                            .batch(Integer.parseInt(arguments[1]))
+                            .batchSize(Integer.parseInt(arguments[1]))
                             .dropLast(true)
                             .device(Device.host())
                             .build()) {

@@ -72,7 +72,7 @@ class WindowTest {
     }
 
     private Loader loader(Field... fields) {
-        return Loader.over(shelf.dataset).fields(fields).batch(4).build();
+        return Loader.over(shelf.dataset).fields(fields).batchSize(4).build();
     }
 
     @Test
@@ -96,7 +96,7 @@ class WindowTest {
                         Field.window("tokens", 10).as("inputs"),
                         Field.window("tokens", 10).offset(1).as("targets"))
                 .shuffle(seed)
-                .batch(4)
+                .batchSize(4)
                 .build()) {
             assertThat(loader.rows()).isEqualTo(10); // ten windows of 10, and token 100 is the last target
             for (Batch batch : loader.epoch(0)) {
@@ -141,7 +141,7 @@ class WindowTest {
                         Field.window("tokens", 5).random().within("borders"),
                         Field.window("steps", 5).random().within("borders"))
                 .seed(7)
-                .batch(6)
+                .batchSize(6)
                 .build()) {
             Set<Integer> seen = new TreeSet<>();
             Set<List<Integer>> epochs = new HashSet<>();
@@ -199,7 +199,7 @@ class WindowTest {
                             Field.window("tokens", 6).stride(4),
                             Field.window("steps", 6).stride(4).transform(new Transform().randomFlip(0.5f)))
                     .shuffle(3)
-                    .batch(5);
+                    .batchSize(5);
             if (device != null) {
                 builder.device(device).deviceMode(sums.size() == 1 ? DeviceMode.RESIDENT : DeviceMode.STREAM);
             }
@@ -272,7 +272,7 @@ class WindowTest {
                     .sampler(sampler)
                     .seed(5)
                     .shard(Shard.of(rank, world))
-                    .batch(batchSize)
+                    .batchSize(batchSize)
                     .threads(threads)
                     .build()) {
                 int step = 0;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A DJL dataset of batches from a {@link Loader}, which sets order, shards, batch size, transforms and threads.
  *
  * <pre>{@code
- * try (Loader images = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256)
+ * try (Loader images = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batchSize(256)
  *         .transform("train-images", new Transform().toFloat().channelsFirst()).build()) {
  *     EasyTrain.fit(trainer, 5, new LarderDataset(images, "train-images", "train-labels"), null);
  * }

@@ -42,7 +42,7 @@ class DeviceDatasetTest {
         return Loader.over(shelf.dataset)
                 .fields(Field.rows("images").transform(new Transform().scale(0.5f, 0)), Field.rows("labels"))
                 .shuffle(42)
-                .batch(4);
+                .batchSize(4);
     }
 
     /** Lists all numbers of an epoch, and where its batches are. */
@@ -130,7 +130,7 @@ class DeviceDatasetTest {
     void typesThatDjlDoesNotTakeAreRefusedWithWhatToDo() {
         try (Loader loader = Loader.over(shelf.dataset)
                 .fields(Field.rows("labels").transform(new Transform().cast("<u2")))
-                .batch(3)
+                .batchSize(3)
                 .device(device)
                 .build()) {
             Iterator<Batch> batches = new DeviceDataset(loader, List.of("labels"), List.of())
@@ -161,7 +161,7 @@ class DeviceDatasetTest {
     @Test
     void batchesWithoutAnySampleAreLeftOut() {
         try (Loader loader = shelf.loader()
-                .batch(1)
+                .batchSize(1)
                 .transform("images", new Transform().map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .device(device)

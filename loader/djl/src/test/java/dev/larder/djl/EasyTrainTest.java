@@ -69,7 +69,7 @@ class EasyTrainTest {
     }
 
     private static LoaderBuilder loader(Shelf shelf) {
-        return Loader.over(shelf.dataset).arrays("x", "y").batch(16);
+        return Loader.over(shelf.dataset).arrays("x", "y").batchSize(16);
     }
 
     private static TrainingConfig training() {

@@ -244,7 +244,7 @@ class LarderDatasetTest {
     @Test
     void batchesWithoutAnySampleAreLeftOut() {
         try (Loader loader = shelf.loader()
-                .batch(1)
+                .batchSize(1)
                 .transform("images", new Transform().map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .build()) {
@@ -265,7 +265,7 @@ class LarderDatasetTest {
     })
     void typesThatBothHaveAreHandedOver(String dtype, DataType expected, int bytes) {
         try (Shelf typed = typed(dtype, bytes);
-                Loader loader = Loader.over(typed.dataset).batch(3).build();
+                Loader loader = Loader.over(typed.dataset).batchSize(3).build();
                 Batch batch = first(new LarderDataset(loader, List.of("x"), List.of()))) {
             assertThat(batch.getData().get(0).getDataType()).isEqualTo(expected);
             assertThat(batch.getData().get(0).getShape()).isEqualTo(new Shape(3, 2));
@@ -277,7 +277,7 @@ class LarderDatasetTest {
     void otherTypesAreRefusedWithWhatToDo(String dtype) {
         int bytes = Dtype.parse(dtype).itemSize();
         try (Shelf typed = typed(dtype, bytes);
-                Loader loader = Loader.over(typed.dataset).batch(3).build()) {
+                Loader loader = Loader.over(typed.dataset).batchSize(3).build()) {
             LarderDataset dataset = new LarderDataset(loader, List.of("x"), List.of());
 
             assertThatThrownBy(() -> first(dataset))
@@ -293,7 +293,7 @@ class LarderDatasetTest {
         try (Shelf ragged = Shelf.of(words());
                 Loader loader = Loader.over(ragged.dataset)
                         .fields(Field.padded("words"), Field.packed("words").as("packed"))
-                        .batch(2)
+                        .batchSize(2)
                         .build()) {
             List<Shape> shapes = new ArrayList<>();
             for (Batch batch :

@@ -38,7 +38,7 @@ final class Shelf implements AutoCloseable {
     }
 
     LoaderBuilder loader() {
-        return Loader.over(dataset).arrays("images", "labels").batch(4);
+        return Loader.over(dataset).arrays("images", "labels").batchSize(4);
     }
 
     @Override

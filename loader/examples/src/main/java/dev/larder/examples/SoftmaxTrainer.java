@@ -89,7 +89,7 @@ public final class SoftmaxTrainer {
     }
 
     private LoaderBuilder loader(Dataset dataset, String part) {
-        return Loader.over(dataset).arrays(part + "-images", part + "-labels").batch(options.batch());
+        return Loader.over(dataset).arrays(part + "-images", part + "-labels").batchSize(options.batch());
     }
 
     /** Trains for one epoch. The step size falls linearly to zero over all epochs. */

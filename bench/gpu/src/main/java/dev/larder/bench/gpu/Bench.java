@@ -60,7 +60,7 @@ record Bench(
                 .arrays(SyntheticStore.ARRAY)
                 .transform(SyntheticStore.ARRAY, transform)
                 .shuffle(7)
-                .batch(batch)
+                .batchSize(batch)
                 .dropLast(true)
                 .threads(threads());
     }

@@ -46,7 +46,7 @@ public final class DemoReader {
             try (Loader loader = Loader.over(dataset)
                     .arrays("image", "label")
                     .shuffle(seed)
-                    .batch(BATCH)
+                    .batchSize(BATCH)
                     .build()) {
                 for (Batch batch : loader.epoch(0)) {
                     BatchArray labels = batch.array("label");

@@ -251,8 +251,8 @@ public final class NodesOptions {
     }
 
     /**
-     * Returns the place where machines meet: without an endpoint, as with {@code torchrun}, the address and port of the master. Jobs that differ only in
-     * that port do not meet then.
+     * Returns the place where machines meet: without an endpoint, as with {@code torchrun}, the address and port of the master. So two jobs
+     * with two ports never meet.
      */
     private Endpoint meeting(int masterPort) {
         if (endpoint != null) {

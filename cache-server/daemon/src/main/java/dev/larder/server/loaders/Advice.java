@@ -86,7 +86,7 @@ final class Advice {
     }
 
     private String largerBatches() {
-        return "gather of tiny batches: raise " + setting("batch", "--batch-size") + ", now "
+        return "gather of tiny batches: raise " + setting("batchSize", "--batch-size") + ", now "
                 + work.facts().batchSize();
     }
 
@@ -140,7 +140,7 @@ final class Advice {
 
     private String setting(String name, String ofFeed) {
         return switch (work.facts().program()) {
-            case LoaderDescriptor.PROGRAM_PYTHON -> (name.equals("batch") ? "batch_size" : name) + "=";
+            case LoaderDescriptor.PROGRAM_PYTHON -> (name.equals("batchSize") ? "batch_size" : name) + "=";
             case LoaderDescriptor.PROGRAM_FEED -> ofFeed;
             default -> name + "(…)";
         };

@@ -3,7 +3,7 @@ package dev.larder.server.metrics;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/** The last samples of some figures, with which the charts of the status page begin. Thread-safe. */
+/** The last samples of some figures. The charts of the status page begin with them. Thread-safe. */
 public final class History {
     private static final int MOST = 600;
 
@@ -14,7 +14,7 @@ public final class History {
      *
      * @param epochMs the time, in milliseconds since the epoch
      * @param hits requests for resident datasets since the start of the daemon
-     * @param misses requests for other datasets since then
+     * @param misses requests for datasets that were not resident, since the start of the daemon
      */
     public record Sample(long epochMs, long usedBytes, long leasedBytes, long hits, long misses) {}
 

@@ -74,7 +74,7 @@ public abstract class DeviceLoaderContract {
                                 .as("mapped")
                                 .transform(new Transform().toFloat().map((values, shape, random) -> values[0] = 7)))
                 .shuffle(2)
-                .batch(33);
+                .batchSize(33);
         try (Loader host = fields.build();
                 Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
@@ -88,13 +88,13 @@ public abstract class DeviceLoaderContract {
                         Field.window("images", 3).stride(2).transform(new Transform().toFloat()),
                         Field.window("labels", 3).stride(2).offset(1).as("next"))
                 .shuffle(2)
-                .batch(17);
+                .batchSize(17);
         LoaderBuilder mixed = Loader.over(
                         Sources.mix(Mixture.weights(2, 1).samples(150), pictures.dataset, pictures.dataset))
                 .arrays("images", "labels")
                 .transform("images", new Transform().randomFlip(0.5f))
                 .shuffle(2)
-                .batch(17);
+                .batchSize(17);
         LoaderBuilder collated = Loader.over(pictures.dataset)
                 .arrays("images")
                 .collate((batch, random) -> {
@@ -103,7 +103,7 @@ public abstract class DeviceLoaderContract {
                 })
                 .output("size", Dtype.parse("<i4"))
                 .shuffle(2)
-                .batch(17);
+                .batchSize(17);
         for (LoaderBuilder builder : List.of(windows, mixed, collated)) {
             try (Loader host = builder.build();
                     Loader loader = builder.device(device()).build()) {
@@ -140,7 +140,7 @@ public abstract class DeviceLoaderContract {
                                 .padded()
                                 .mapRagged(Dtype.parse("<i4"), new long[] {9}, (row, result) -> row.getInt(0)))
                 .shuffle(3)
-                .batch(33);
+                .batchSize(33);
         try (Loader host = fields.build();
                 Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
@@ -158,7 +158,7 @@ public abstract class DeviceLoaderContract {
                         Field.rows("images").as("image").transform(crop).together("pair"),
                         Field.rows("images").as("mask").transform(crop).together("pair"))
                 .shuffle(5)
-                .batch(25);
+                .batchSize(25);
         try (Loader host = fields.build();
                 Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(1))).isEqualTo(Pictures.sum(host.epoch(1)));

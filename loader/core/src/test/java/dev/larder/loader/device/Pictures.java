@@ -56,7 +56,7 @@ public final class Pictures implements AutoCloseable {
                                 .normalize(new float[] {0.4f, 0.5f, 0.6f}, new float[] {0.2f, 0.3f, 0.4f})
                                 .channelsFirst())
                 .shuffle(11)
-                .batch(BATCH);
+                .batchSize(BATCH);
     }
 
     public static long sum(Iterable<Batch> epoch) {

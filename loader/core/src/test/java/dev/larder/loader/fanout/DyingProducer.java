@@ -42,7 +42,7 @@ final class DyingProducer {
                 Loader loader = Loader.over(dataset)
                         .arrays("images", "labels")
                         .shuffle(42)
-                        .batch(64)
+                        .batchSize(64)
                         .build()) {
             for (Step step : Step.values()) {
                 stopAfter(step, new StoreLayout(larder.store()), loader.epoch(0).iterator());

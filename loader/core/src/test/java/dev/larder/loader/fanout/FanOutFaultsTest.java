@@ -140,7 +140,7 @@ class FanOutFaultsTest {
     @Test
     void batchesOfADeviceAreRefused() {
         LoaderBuilder onDevice =
-                Loader.over(gallery.dataset).arrays("images").batch(4).device(new FakeDevice());
+                Loader.over(gallery.dataset).arrays("images").batchSize(4).device(new FakeDevice());
         BatchPublisher publisher = gallery.publisher().open();
         publisher.publish(gallery.loader.epoch(0).iterator().next());
         try (SharedBatches batches = gallery.consumer().attach();

@@ -97,7 +97,7 @@ class FanOutTest {
         try (BatchPublisher publisher = gallery.publisher().slots(50).open();
                 Loader padded = Loader.over(gallery.dataset)
                         .fields(Field.padded("words"))
-                        .batch(3)
+                        .batchSize(3)
                         .build()) {
             List<String> shapes = new ArrayList<>();
             for (Batch batch : padded.epoch(0)) {

@@ -51,7 +51,7 @@ final class Gallery implements AutoCloseable {
     }
 
     private LoaderBuilder builder() {
-        return Loader.over(dataset).arrays("images", "labels").shuffle(42).batch(batch);
+        return Loader.over(dataset).arrays("images", "labels").shuffle(42).batchSize(batch);
     }
 
     /** Makes another one like {@link #loader}, which gathers into a ring; the caller closes it. */

@@ -45,7 +45,7 @@ class InPlaceTest {
         return Loader.over(gallery.dataset)
                 .arrays("images", "labels")
                 .shuffle(42)
-                .batch(16);
+                .batchSize(16);
     }
 
     private CompletableFuture<Long> checksum() {
@@ -109,7 +109,7 @@ class InPlaceTest {
                 .collate((batch, random) -> batch.array("drawn").putLong(0, random.nextLong()))
                 .output("drawn", Dtype.parse("<i8"))
                 .shuffle(42)
-                .batch(16);
+                .batchSize(16);
         CompletableFuture<Long> consumer = checksum();
         try (BatchPublisher publisher =
                         gallery.publisher().slots(3).consumers(1).open();
@@ -132,7 +132,7 @@ class InPlaceTest {
         try (BatchPublisher publisher = gallery.publisher().slots(50).open();
                 Loader ragged = Loader.over(gallery.dataset)
                         .fields(Field.padded("words"))
-                        .batch(16)
+                        .batchSize(16)
                         .into(publisher.slots())
                         .build();
                 Loader unordered =

@@ -34,7 +34,7 @@ final class PublishingProgram {
 
     private static LoaderBuilder loader(Dataset dataset, int batch, BatchPublisher publisher, String way) {
         LoaderBuilder builder =
-                Loader.over(dataset).arrays("images", "labels").shuffle(42).batch(batch);
+                Loader.over(dataset).arrays("images", "labels").shuffle(42).batchSize(batch);
         return way.equals("in-place") ? builder.into(publisher.slots()) : builder;
     }
 }

@@ -91,20 +91,20 @@ class VaryingBatchesTest {
                         "padded",
                         (data, seed) -> fields(data, Field.padded("words"))
                                 .shuffle(seed)
-                                .batch(BATCH)),
+                                .batchSize(BATCH)),
                 way(
                         "packed",
                         (data, seed) -> fields(data, Field.packed("words"))
                                 .shuffle(seed)
-                                .batch(BATCH)),
+                                .batchSize(BATCH)),
                 way(
                         "texts",
                         (data, seed) ->
-                                fields(data, Field.texts("texts")).shuffle(seed).batch(BATCH)),
+                                fields(data, Field.texts("texts")).shuffle(seed).batchSize(BATCH)),
                 way(
                         "files",
                         (data, seed) ->
-                                fields(data, Field.files("files")).shuffle(seed).batch(BATCH)),
+                                fields(data, Field.files("files")).shuffle(seed).batchSize(BATCH)),
                 way(
                         "buckets",
                         (data, seed) -> fields(data, Field.padded("words"))
@@ -199,7 +199,7 @@ class VaryingBatchesTest {
         try (Gallery gallery = new Gallery(60, 5000, 1);
                 Loader large = Loader.over(gallery.dataset)
                         .arrays("images", "labels")
-                        .batch(60)
+                        .batchSize(60)
                         .build();
                 BatchPublisher publisher = gallery.publisher().slots(4).open()) {
             publisher.publish(gallery.loader.epoch(0).iterator().next());
@@ -250,7 +250,7 @@ class VaryingBatchesTest {
                 Gallery gallery = new Gallery(100, 5000, 1);
                 Loader large = Loader.over(gallery.dataset)
                         .arrays("images", "labels")
-                        .batch(100)
+                        .batchSize(100)
                         .build()) {
             Files.createDirectory(tiny.folder().resolve("data"));
             try (Larder small = Larder.connect(tiny.folder());

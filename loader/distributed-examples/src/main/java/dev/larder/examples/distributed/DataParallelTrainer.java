@@ -65,7 +65,7 @@ public final class DataParallelTrainer {
                 .arrays("train-images", "train-labels")
                 .shuffle(options.number("seed", 42))
                 .shard(group.rank(), group.worldSize())
-                .batch(batch)
+                .batchSize(batch)
                 .dropLast(true)
                 .build();
     }
@@ -75,7 +75,7 @@ public final class DataParallelTrainer {
         return Loader.over(dataset)
                 .arrays("t10k-images", "t10k-labels")
                 .shard(Shard.of(group.rank(), group.worldSize()).exact())
-                .batch(batch)
+                .batchSize(batch)
                 .build();
     }
 

@@ -91,7 +91,7 @@ public final class HogwildTrainer {
                 .arrays(part + "-images", part + "-labels")
                 .shuffle(options.number("seed", 42))
                 .shard(shard)
-                .batch(batch)
+                .batchSize(batch)
                 .build();
     }
 

@@ -100,7 +100,7 @@ public final class CnnTrainer {
                 .transform(
                         part + "-images",
                         new Transform().toFloat().normalize(MEAN, DEVIATION).channelsFirst())
-                .batch(options.batch())
+                .batchSize(options.batch())
                 .threads(1);
     }
 

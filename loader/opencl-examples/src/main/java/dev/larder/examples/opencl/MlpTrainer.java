@@ -109,7 +109,7 @@ public final class MlpTrainer {
                                 .as("images")
                                 .transform(new Transform().toFloat().normalize(MEAN, DEVIATION)),
                         Field.rows(part + "-labels").as("labels").transform(new Transform().cast("<i4")))
-                .batch(options.batch());
+                .batchSize(options.batch());
     }
 
     private Loader open(LoaderBuilder loader, OwnDevice device) {

@@ -20,7 +20,7 @@ final class EndlessTrainer {
                 .arrays("images", "labels")
                 .transform("images", new Transform().toFloat())
                 .shuffle(1)
-                .batch(20)
+                .batchSize(20)
                 .device(Device.opencl())
                 .deviceMode(DeviceMode.valueOf(arguments[1]))
                 .build();

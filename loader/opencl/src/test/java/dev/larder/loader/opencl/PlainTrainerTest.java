@@ -32,8 +32,11 @@ class PlainTrainerTest {
             long samples = 0;
             try (Larder larder = Larder.connect(Path.of(arguments[0]));
                     Dataset dataset = larder.dataset("d");
-                    Loader loader =
-                            Loader.over(dataset).shuffle(1).batch(16).threads(2).build()) {
+                    Loader loader = Loader.over(dataset)
+                            .shuffle(1)
+                            .batchSize(16)
+                            .threads(2)
+                            .build()) {
                 for (Batch batch : loader.epoch(0)) {
                     samples += batch.size();
                 }

@@ -6,6 +6,7 @@ import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.ReadRequest;
+import dev.larder.reader.Selection;
 import dev.larder.server.reader.ReaderSource;
 import dev.larder.server.reader.ReaderSpec;
 import dev.larder.server.reader.Readers;
@@ -16,6 +17,7 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -80,11 +82,23 @@ final class ReaderFiles implements Format {
     public void look(FileTable files, Findings found) {
         found.read(files.size());
         Map<Readers.Known, Group> groups = new LinkedHashMap<>();
+        Map<String, SourceIdentity> firstOf = new HashMap<>();
         for (int i = 0; i < files.size(); i++) {
             String name = files.name(i);
             Readers.Known reader = reader(name, found.listing());
+            SourceIdentity file = files.get(i);
+            String level = level(reader.spec(), name, found.listing());
+            boolean isAlone = !reader.spec().isJoining() && !reader.spec().isForFolders();
+            SourceIdentity other = isAlone ? firstOf.putIfAbsent(Selection.storedName(level), file) : null;
+            if (other != null) {
+                found.refusals()
+                        .add(Refusal.unfit(
+                                file.file(),
+                                "its arrays would be called " + level + "…, as those of " + other.file(),
+                                "rename one of them, or leave one out with --exclude"));
+            }
             groups.computeIfAbsent(reader, kind -> new Group(new ArrayList<>(), new ArrayList<>()))
-                    .add(files.get(i), level(reader.spec(), name, found.listing()));
+                    .add(file, level);
         }
         if (!found.isSound()) {
             return;

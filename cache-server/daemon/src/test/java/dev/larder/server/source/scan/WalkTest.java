@@ -136,6 +136,17 @@ class WalkTest {
     }
 
     @Test
+    void filesOfReadersWithOneNameAreRefusedByBothNames() throws IOException {
+        Files.writeString(folder.resolve("a.h5"), "");
+        Files.writeString(folder.resolve("a.hdf5"), "");
+
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
+                .hasMessageContaining("file=" + folder.resolve("a.hdf5"))
+                .hasMessageContaining("its arrays would be called a/…, as those of " + folder.resolve("a.h5"))
+                .hasMessageEndingWith("rename one of them, or leave one out with --exclude");
+    }
+
+    @Test
     void aSavedDatasetWithoutRowsIsSaidToBeOne() throws IOException {
         Files.writeString(folder.resolve("state.json"), "{\"_data_files\": []}");
 

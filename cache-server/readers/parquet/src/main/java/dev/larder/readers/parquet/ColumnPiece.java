@@ -239,7 +239,7 @@ final class ColumnPiece {
             return false;
         }
         hasNulls[0] = nulls > 0;
-        isFull = rows[0] > 0 && nulls == 0 && (FullLists.areOf(schema, column.kind()) || areFewNumbers());
+        isFull = rows[0] > 0 && (FullLists.areOf(schema, column.kind()) || areFewNumbers());
         return true;
     }
 
@@ -298,7 +298,7 @@ final class ColumnPiece {
     }
 
     private FullLists fullLists(ColumnChunk chunk) throws BadSource {
-        return new FullLists(opened, schema, column.kind(), chunk, pages(chunk));
+        return new FullLists(opened, schema, column.kind(), chunk, pages(chunk), nulls > 0);
     }
 
     private void takeDictionaries(Words words) throws IOException {
@@ -339,8 +339,10 @@ final class ColumnPiece {
 
     private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows) throws BadSource {
         try {
-            fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
-            putZeros(output, column.maskOffer(0), row, groupRows);
+            boolean areLists = schema.maxRepetitionLevel() > 0;
+            int mask = column.maskOffer(0);
+            fullLists(chunk).write(output, column.firstOffer(), areLists ? -1 : mask, row, element, groupRows);
+            putZeros(output, areLists ? mask : -1, row, groupRows);
             putZeros(
                     output, column.elementMaskOffer(), element, chunk.metaData().numValues());
         } catch (BadSource e) {

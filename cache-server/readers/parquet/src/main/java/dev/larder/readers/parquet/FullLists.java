@@ -9,6 +9,7 @@ import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Output;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,17 @@ final class FullLists {
     private final ColumnChunk chunk;
     private final ColumnPages pages;
 
-    FullLists(OpenedFile opened, ColumnSchema schema, ColumnKind kind, ColumnChunk chunk, ColumnPages pages) {
+    /** True if rows may be null: a page then lacks values, so that it has not the form of the array. */
+    private final boolean hasNulls;
+
+    FullLists(
+            OpenedFile opened,
+            ColumnSchema schema,
+            ColumnKind kind,
+            ColumnChunk chunk,
+            ColumnPages pages,
+            boolean hasNulls) {
+        this.hasNulls = hasNulls;
         this.opened = opened;
         this.schema = schema;
         this.kind = kind;
@@ -62,8 +73,10 @@ final class FullLists {
         PageDecoder decoder = new PageDecoder(chunk.metaData(), schema, codecs);
         Dictionary dictionary = opened.dictionary(chunk, schema, pages);
         for (ColumnPages.DataPage page : pages.withRows()) {
-            ListPage plain = ListPage.Plain.of(
-                    page, codecs.getDecompressor(chunk.metaData().codec()), schema, kind);
+            ListPage plain = hasNulls
+                    ? null
+                    : ListPage.Plain.of(
+                            page, codecs.getDecompressor(chunk.metaData().codec()), schema, kind);
             taker.take(
                     plain != null
                             ? plain
@@ -102,10 +115,11 @@ final class FullLists {
      * Writes all values, and where their rows end.
      *
      * @param first the number of the offer of the values
+     * @param mask that of the mask of null rows, for numbers that are no lists; negative if there is none
      * @param row how many rows of the array come before
      * @param element how many elements come before
      */
-    void write(Output output, int first, long row, long element, long rows) throws IOException {
+    void write(Output output, int first, int mask, long row, long element, long rows) throws IOException {
         boolean isRagged = kind.form() == ColumnKind.Form.LISTS;
         Ends ends = new Ends(
                 isRagged ? new ByteSequence(output, first + 1, (row + 1) * Long.BYTES) : null,
@@ -114,16 +128,19 @@ final class FullLists {
         long[] written = {element};
         boolean areLists = schema.maxRepetitionLevel() > 0;
         forEach(page -> {
-            if (!isFull(page)) {
+            if (!hasNulls && !isFull(page)) {
                 throw new IllegalStateException(
                         areLists
                                 ? "its metadata has no null or empty list, and its values have one"
                                 : "its metadata has no null rows, and its values have some");
             }
             int bytes = Math.multiplyExact(page.size(), kind.itemBytes());
-            page.put(output.at(first, written[0] * kind.itemBytes(), bytes));
+            ByteBuffer target = output.at(first, written[0] * kind.itemBytes(), bytes);
+            page.put(target);
             if (areLists) {
                 ends.take(page, written[0]);
+            } else if (mask >= 0) {
+                putNulls(page, target, output.at(mask, written[0], page.size()));
             }
             written[0] += page.size();
         });
@@ -135,6 +152,20 @@ final class FullLists {
         if (written[0] - element != chunk.metaData().numValues()) {
             throw new IllegalStateException("values=" + (written[0] - element));
         }
+    }
+
+    /** Writes which rows are null; the numbers of these become zeros. */
+    private void putNulls(ListPage page, ByteBuffer target, ByteBuffer mask) {
+        byte[] zeros = new byte[kind.itemBytes()];
+        page.definitions((first, count, level) -> {
+            boolean areNull = level < schema.maxDefinitionLevel();
+            for (int i = first; i < first + count; i++) {
+                mask.put(i, (byte) (areNull ? 1 : 0));
+                if (areNull) {
+                    target.put(i * zeros.length, zeros);
+                }
+            }
+        });
     }
 
     /** Finds the ends of rows: each value that does not continue a list begins a new row. */

@@ -61,7 +61,7 @@ public final class CudaCalls {
             return "an earlier kernel or copy of this process failed, and CUDA is unusable: fix that, and restart the process";
         }
         return switch (result) {
-            case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or remove pinMemory()";
+            case OUT_OF_MEMORY -> "choose a smaller batchSize(…) or prefetch(…), or remove pinMemory()";
             case STUB_LIBRARY -> "remove the toolkit's stubs from the library path: the driver has the real library";
             case NO_DEVICE -> "check nvidia-smi and $CUDA_VISIBLE_DEVICES, or remove pinMemory()";
             case NOT_PERMITTED, NOT_SUPPORTED -> "remove pinMemory(): this system does not allow locked pages";

@@ -40,7 +40,7 @@ public interface HostMemory extends AutoCloseable {
             throw Failure.of(ErrorCode.NO_SPACE, "cannot allocate memory outside the heap")
                     .with("bytes", length)
                     .cause(e)
-                    .remedy("choose a smaller batch(…) or prefetch(…), or raise -XX:MaxDirectMemorySize");
+                    .remedy("choose a smaller batchSize(…) or prefetch(…), or raise -XX:MaxDirectMemorySize");
         }
     }
 }

@@ -10,9 +10,12 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.posix.ThreadUsage;
 import dev.larder.loader.internal.device.HostMemory;
 import java.lang.ref.Reference;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.DirectBuffer;
@@ -68,18 +71,34 @@ public final class DiskRows {
         this.start = start;
     }
 
-    /** Opens the file of an array or column. Returns null if it is in memory, or cannot be opened: then the mapping is read. */
-    static @Nullable DiskRows open(Dataset dataset, String column, ColumnPart values) {
-        StoredVersion stored = dataset.stored();
-        String array = values.arrayName(column);
-        try {
-            DiskFile file = DiskFile.open(Posix.system(), stored.file(array));
-            return file == null ? null : new DiskRows(file, stored.offset(array));
-        } catch (LarderException e) {
-            return null;
+    /** The open files of a loader: a pack has many arrays, and one descriptor is enough for it. */
+    static final class OpenFiles {
+        private final Map<Path, Optional<DiskFile>> opened = new HashMap<>();
+
+        /** Returns the rows of an array or column; null if they are in memory, or the file cannot be opened: then the mapping is read. */
+        @Nullable
+        DiskRows rows(Dataset dataset, String column, ColumnPart values) {
+            StoredVersion stored = dataset.stored();
+            String array = values.arrayName(column);
+            return opened.computeIfAbsent(stored.file(array), OpenFiles::open)
+                    .map(file -> new DiskRows(file, stored.offset(array)))
+                    .orElse(null);
+        }
+
+        void close() {
+            opened.values().forEach(file -> file.ifPresent(DiskFile::close));
+        }
+
+        private static Optional<DiskFile> open(Path file) {
+            try {
+                return Optional.ofNullable(DiskFile.open(Posix.system(), file));
+            } catch (LarderException e) {
+                return Optional.empty();
+            }
         }
     }
 
+    /** Closes the file, also for other rows in it. */
     void close() {
         file.close();
     }
@@ -203,6 +222,11 @@ public final class DiskRows {
             from = position;
             to = end;
         }
+        requests++;
+    }
+
+    /** Counts a row that is not read, because its result is kept. */
+    void passOver() {
         requests++;
     }
 

@@ -79,8 +79,8 @@ final class EqualRows extends SampleRows {
     }
 
     @Override
-    boolean readsSource() {
-        return kept == null;
+    boolean readsSource(long row) {
+        return kept == null || !kept.rows().isPublished(row);
     }
 
     @Override

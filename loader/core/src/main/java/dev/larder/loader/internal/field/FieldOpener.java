@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the readers of fields and checks that each has a row for every sample. */
@@ -21,7 +20,7 @@ final class FieldOpener {
     private final long seed;
     private final Duration timeout;
     private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
-    private final List<SourceRows> opened = new ArrayList<>();
+    private final DiskRows.OpenFiles files = new DiskRows.OpenFiles();
 
     /** The name of the first field, and its number of samples in each concatenated dataset. */
     private @Nullable String firstName;
@@ -57,7 +56,7 @@ final class FieldOpener {
 
     /** Closes the files of the fields that were opened. */
     void close() {
-        opened.stream().map(SourceRows::disk).filter(Objects::nonNull).forEach(DiskRows::close);
+        files.close();
     }
 
     FieldReader open(FieldSpec field) {
@@ -67,9 +66,7 @@ final class FieldOpener {
         List<SourceRows> sources = new ArrayList<>();
         for (Dataset dataset : datasets) {
             lookups.add(lookup(dataset, field));
-            SourceRows source = SourceRows.of(dataset, field);
-            opened.add(source);
-            sources.add(source);
+            sources.add(SourceRows.of(dataset, field, files));
         }
         requireSamples(field, datasets, lookups, sources);
         List<SampleRows> rows = new ArrayList<>();

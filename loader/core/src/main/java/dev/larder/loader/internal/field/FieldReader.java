@@ -110,8 +110,7 @@ public abstract class FieldReader {
         prepareRows(slot, rows(slot));
     }
 
-    /** Looks up the rows of all samples of the batch. */
-    public final void lookUp(HostSlot slot) {
+    private void lookUp(HostSlot slot) {
         if (place.lookup() != null) {
             place.lookup().find(slot, slot.lookedUp(field()));
         }
@@ -161,10 +160,10 @@ public abstract class FieldReader {
         return pageBytes;
     }
 
-    /** Returns whether every sample reads a row by a call, and does not copy it from a mapping. */
+    /** Returns whether rows are read by calls, and not copied from mappings. */
     public boolean reads() {
         for (DiskRows disk : disks) {
-            if (disk.isRead() && parts[0].readsSource()) {
+            if (disk.isRead()) {
                 return true;
             }
         }
@@ -205,21 +204,34 @@ public abstract class FieldReader {
         return left;
     }
 
-    /** Requests the rows of the samples {@code first} to {@code end - 1}, after {@link #lookUp}. One thread calls this. */
+    /** Requests the rows of the samples {@code first} to {@code end - 1}, except those that cannot be found. One thread calls this. */
     public final void readAhead(HostSlot slot, int first, int end) {
-        long[] rows = rows(slot);
         for (DiskRows disk : disks) {
             disk.beginRequests();
         }
         for (int i = first; i < end; i++) {
-            SourceRows source = part(slot, i).source();
-            DiskRows disk = source.disk();
-            if (disk != null && disk.isRead()) {
-                disk.request(source, rows[i]);
+            try {
+                request(slot, i);
+            } catch (RuntimeException | InternalError notFound) {
+                // a gather thread reports it, or skips the sample
             }
         }
         for (DiskRows disk : disks) {
             disk.endRequests();
+        }
+    }
+
+    private void request(HostSlot slot, int sample) {
+        SampleRows part = part(slot, sample);
+        DiskRows disk = part.source().disk();
+        if (disk == null || !disk.isRead()) {
+            return;
+        }
+        long row = row(slot, sample);
+        if (part.readsSource(row)) {
+            disk.request(part.source(), row);
+        } else {
+            disk.passOver();
         }
     }
 

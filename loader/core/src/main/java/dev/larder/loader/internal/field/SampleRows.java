@@ -67,8 +67,8 @@ abstract class SampleRows {
         throw new IllegalStateException("rows differ in length: column=" + column());
     }
 
-    /** Returns whether every sample reads a row of the source, and not a kept result. */
-    boolean readsSource() {
+    /** Returns whether a row is made from one of the source, and no kept result replaces it. */
+    boolean readsSource(long row) {
         return true;
     }
 

@@ -50,17 +50,17 @@ abstract class SourceRows {
     }
 
     /** Opens the array or column of a field in one dataset. */
-    static SourceRows of(Dataset dataset, FieldSpec field) {
+    static SourceRows of(Dataset dataset, FieldSpec field, DiskRows.OpenFiles files) {
         long atMost = field.truncateAt();
         String column = field.column();
         return switch (field.form()) {
-            case ROWS, WINDOWS -> of(dataset, array(dataset, field), field.window());
-            case TEXTS -> of(dataset.strings(column), DiskRows.open(dataset, column, ColumnPart.STRINGS_BYTES), atMost);
-            case FILES -> of(dataset.bytes(column), DiskRows.open(dataset, column, ColumnPart.BYTES_VALUES), atMost);
+            case ROWS, WINDOWS -> of(dataset, array(dataset, field), field.window(), files);
+            case TEXTS -> of(dataset.strings(column), files.rows(dataset, column, ColumnPart.STRINGS_BYTES), atMost);
+            case FILES -> of(dataset.bytes(column), files.rows(dataset, column, ColumnPart.BYTES_VALUES), atMost);
             default ->
                 of(
                         dataset.ragged(column),
-                        DiskRows.open(dataset, column, ColumnPart.RAGGED_VALUES),
+                        files.rows(dataset, column, ColumnPart.RAGGED_VALUES),
                         atMost,
                         field.makesRows());
         };
@@ -89,10 +89,11 @@ abstract class SourceRows {
                 .remedy(remedy);
     }
 
-    private static SourceRows of(Dataset dataset, ArrayView array, FieldSpec.@Nullable Window window) {
+    private static SourceRows of(
+            Dataset dataset, ArrayView array, FieldSpec.@Nullable Window window, DiskRows.OpenFiles files) {
         boolean inPlace = DeviceFields.mayBeResident(array);
         boolean isEmpty = array.byteSize() == 0;
-        DiskRows disk = inPlace && !isEmpty ? DiskRows.open(dataset, array.name(), ColumnPart.NONE) : null;
+        DiskRows disk = inPlace && !isEmpty ? files.rows(dataset, array.name(), ColumnPart.NONE) : null;
         long[] shape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         long stride = window == null ? array.rowByteSize() : array.rowByteSize() / window.length();
         return new SourceRows(array.name(), disk, array.dtype(), array.rows(), shape) {

@@ -27,10 +27,10 @@ public abstract class Plan implements Remainder {
     /** The receipt of those samples; null if it is unknown. */
     private volatile @Nullable Receipt receiptBefore = Receipt.NONE;
 
-    /** The number of units that {@link #othersTerms} covers. Guarded by this. */
-    private long othersUnits;
+    /** The number of units in {@link #summedTerms}: of all ranks, or of this one if batches come in any order. Guarded by this. */
+    private long summedUnits;
 
-    private long othersTerms;
+    private long summedTerms;
 
     Plan(long epoch, Shard shard, Rest rest, long consumedBefore) {
         this.epoch = epoch;
@@ -50,13 +50,7 @@ public abstract class Plan implements Remainder {
     public abstract long samples();
 
     /** Writes the rows and positions of a batch, and the progress after it, to its slot. */
-    public final void fill(HostSlot slot) {
-        fillIndices(slot);
-        slot.terms = Receipt.terms(slot.positions, slot.rows, slot.valid);
-    }
-
-    /** Writes the rows and positions of a batch, and the progress after it, without a receipt. */
-    public abstract void fillIndices(HostSlot slot);
+    public abstract void fill(HostSlot slot);
 
     /**
      * Returns the sum of the receipt's terms of each unit's samples, without padding. After {@link #release}, the sampler makes the order
@@ -110,33 +104,53 @@ public abstract class Plan implements Remainder {
         if (before == null) {
             return null;
         }
-        Receipt taken = new Receipt(batch.takenTerms, batch.takenSkippedTerms);
+        long terms = inOrder ? firstTerms(unitsAfter(batch), true) : takenTerms(batch);
+        Receipt taken = new Receipt(terms, batch.takenSkippedTerms);
         if (shard.rank() == 0) {
-            taken = taken.plus(before).plus(start);
-        } else if (inOrder) { // one rank counts the samples that were skipped before
-            taken = taken.plus(new Receipt(before.visited() + start.visited(), 0));
+            return taken.plus(before).plus(start);
         }
-        return inOrder ? taken.plus(new Receipt(othersTerms(unitsAfter(batch)), 0)) : taken;
+        // One rank counts the samples that were skipped before.
+        return inOrder ? taken.plus(new Receipt(before.visited() + start.visited(), 0)) : taken;
     }
 
-    /** Returns the sum of the receipt's terms of the samples of other ranks in the first units. */
-    private synchronized long othersTerms(long units) {
-        if (shard.world() == 1 || units == othersUnits) {
-            return othersTerms;
-        }
-        if (units < othersUnits) { // for a batch before the last one
-            othersUnits = 0;
-            othersTerms = 0;
-        }
-        LongUnaryOperator terms = terms();
-        int rank = (int) (othersUnits % shard.world());
-        for (; othersUnits < units; othersUnits++) {
-            if (rank != shard.rank()) {
-                othersTerms += terms.applyAsLong(rest.unit(othersUnits));
+    /** Returns the sum of the terms of the batches that this rank has taken, which come in any order. */
+    private long takenTerms(BatchSlot batch) {
+        long taken = firstTerms(ownUnits(batch.taken), false);
+        if (batch.missingCount > 0) {
+            LongUnaryOperator terms = terms();
+            for (int i = 0; i < batch.missingCount; i++) {
+                long missing = batch.missing[i];
+                taken -= sum(terms, ownUnits(missing), ownUnits(missing + 1), false);
             }
-            rank = rank + 1 == shard.world() ? 0 : rank + 1;
         }
-        return othersTerms;
+        return taken;
+    }
+
+    /** Returns the number of units in the first batches of this rank, without padding. */
+    private long ownUnits(long batches) {
+        long own = ceilDiv(Math.max(0, rest.count(units()) - shard.rank()), shard.world());
+        return Math.min(own, Math.multiplyExact(batches, unitsOfBatch()));
+    }
+
+    /** Returns the sum of the terms of the first units: of all ranks, or of this one. It adds those since the last call. */
+    private synchronized long firstTerms(long units, boolean ofAllRanks) {
+        if (units < summedUnits) { // for a batch before the last one
+            summedUnits = 0;
+            summedTerms = 0;
+        }
+        if (units > summedUnits) {
+            summedTerms += sum(terms(), summedUnits, units, ofAllRanks);
+            summedUnits = units;
+        }
+        return summedTerms;
+    }
+
+    private long sum(LongUnaryOperator terms, long from, long to, boolean ofAllRanks) {
+        long sum = 0;
+        for (long n = from; n < to; n++) {
+            sum += terms.applyAsLong(rest.unit(ofAllRanks ? n : shard.unit(n)));
+        }
+        return sum;
     }
 
     /** Returns the number of units that all ranks have consumed after a batch, if it is delivered in order. */

@@ -93,7 +93,7 @@ public final class SamplePlan extends Plan {
     }
 
     @Override
-    public void fillIndices(HostSlot slot) {
+    public void fill(HostSlot slot) {
         SampleOrder visited = requireOrder(order);
         long first = slot.number * batchSize;
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));

@@ -120,7 +120,7 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    public void fillIndices(HostSlot slot) {
+    public void fill(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
         slot.consumed = consumedAfter(batches, Math.min(left, (slot.number + 1) * shard.world()));
         boolean isOwn = slot.number < shard.count(left);

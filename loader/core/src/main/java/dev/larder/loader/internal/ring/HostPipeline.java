@@ -111,7 +111,7 @@ public final class HostPipeline implements Pipeline {
                         .with("array", array.name())
                         .with("bytes", bytes)
                         .with("max", SlotArray.MAX_BYTES)
-                        .remedy("choose a smaller batch(…)");
+                        .remedy("choose a smaller batchSize(…)");
             }
         }
     }

@@ -77,7 +77,7 @@ final class ReadAhead implements Runnable {
                 .filter(field -> !field.disks().isEmpty())
                 .toArray(FieldReader[]::new);
         this.disks = source.disks();
-        this.lookout = HostSlot.withoutMemory(source.fields().size());
+        this.lookout = HostSlot.withoutMemory();
         this.thread = new Thread(this, "larder-read-ahead");
         thread.setDaemon(true);
     }
@@ -188,7 +188,7 @@ final class ReadAhead implements Runnable {
         return hasRoom && open(current, lookout.number + 1, requested, 0);
     }
 
-    /** Looks up the rows of a batch. */
+    /** Finds the samples of a batch. */
     private boolean open(Plan current, long batch, long before, int sample) {
         if (batch >= current.batches()) {
             return false;
@@ -197,10 +197,7 @@ final class ReadAhead implements Runnable {
         lookout.number = batch;
         lookingUp = true;
         try {
-            current.fillIndices(lookout);
-            for (FieldReader field : fields) {
-                field.lookUp(lookout);
-            }
+            current.fill(lookout);
         } finally {
             lookingUp = false;
         }

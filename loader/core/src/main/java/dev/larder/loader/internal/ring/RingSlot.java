@@ -86,7 +86,6 @@ final class RingSlot extends HostSlot {
         this.valid = 0;
         this.consumed = 0;
         this.counted = 0;
-        this.terms = 0;
         this.skippedTerms = 0;
         this.taken = 0;
         this.takenSamples = 0;

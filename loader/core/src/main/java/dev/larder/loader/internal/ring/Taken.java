@@ -7,14 +7,12 @@ import java.util.List;
 final class Taken {
     private long end;
     private long samples;
-    private long terms;
     private long skippedTerms;
 
     /** Clears the batches for another epoch. */
     void clear() {
         end = 0;
         samples = 0;
-        terms = 0;
         skippedTerms = 0;
     }
 
@@ -27,11 +25,9 @@ final class Taken {
     void note(RingSlot slot, List<RingSlot> slots, Collection<RingSlot> line) {
         end = Math.max(end, slot.number + 1);
         samples += slot.counted;
-        terms += slot.terms;
         skippedTerms += slot.skippedTerms;
         slot.taken = end;
         slot.takenSamples = samples;
-        slot.takenTerms = terms;
         slot.takenSkippedTerms = skippedTerms;
         if (slot.missing.length < slots.size()) {
             slot.missing = new long[slots.size()]; // once for each slot

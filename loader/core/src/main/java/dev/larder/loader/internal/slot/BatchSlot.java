@@ -28,10 +28,7 @@ public abstract class BatchSlot {
     /** The number of its samples that an epoch's state counts: those that only pad a batch do not. */
     public int counted;
 
-    /** The sum of the receipt's terms of the delivered samples, this batch included. */
-    public long takenTerms;
-
-    /** The same of those that were skipped. */
+    /** The sum of the receipt's terms of the samples that were skipped in the delivered batches, this one included. */
     public long takenSkippedTerms;
 
     /** If batches come in any order: one more than the largest number of a delivered batch, this one included. */
@@ -61,7 +58,6 @@ public abstract class BatchSlot {
         valid = other.valid;
         consumed = other.consumed;
         counted = other.counted;
-        takenTerms = other.takenTerms;
         takenSkippedTerms = other.takenSkippedTerms;
         taken = other.taken;
         takenSamples = other.takenSamples;

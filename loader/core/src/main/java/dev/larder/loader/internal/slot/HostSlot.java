@@ -35,9 +35,6 @@ public class HostSlot extends BatchSlot implements SlotPart {
 
     public int badCount;
 
-    /** The sum of the receipt's terms of its valid samples, skipped ones included. */
-    public long terms;
-
     /** The sum of the receipt's terms of its valid samples that were skipped. */
     public long skippedTerms;
 
@@ -65,8 +62,8 @@ public class HostSlot extends BatchSlot implements SlotPart {
     }
 
     /** Returns a slot for the rows of a batch only. */
-    public static HostSlot withoutMemory(int fields) {
-        return new HostSlot(List.of(), fields, 0, HostMemory::allocate);
+    public static HostSlot withoutMemory() {
+        return new HostSlot(List.of(), 0, 0, HostMemory::allocate);
     }
 
     /** Frees the memory in the opposite order of allocation. No thread may use it any more. */

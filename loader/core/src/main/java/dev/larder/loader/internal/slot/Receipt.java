@@ -56,15 +56,6 @@ public record Receipt(long visited, long skipped) {
         return bits ^ (bits >>> 31);
     }
 
-    /** Returns the sum of the terms of the first {@code count} samples. */
-    public static long terms(long[] positions, long[] rows, int count) {
-        long sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += term(positions[i], rows[i]);
-        }
-        return sum;
-    }
-
     public Receipt plus(Receipt other) {
         return new Receipt(visited + other.visited, skipped + other.skipped);
     }

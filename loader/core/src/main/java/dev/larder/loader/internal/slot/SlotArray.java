@@ -104,7 +104,7 @@ public final class SlotArray extends ArrayMemory {
                     .with("array", array)
                     .with("bytes", byteSize)
                     .with("max", MAX_BYTES)
-                    .remedy("choose a smaller batch(…)");
+                    .remedy("choose a smaller batchSize(…)");
         }
     }
 }

@@ -88,7 +88,7 @@ final class DlpackProgram {
                     .arrays("images", "labels")
                     .transform("images", new Transform().toFloat().channelsFirst())
                     .shuffle(3)
-                    .batch(20);
+                    .batchSize(20);
             for (boolean onDevice : new boolean[] {false, true}) {
                 try (Loader loader =
                         (onDevice ? builder.device(CudaDevice.of(0)).deviceSlots(2) : builder).build()) {
