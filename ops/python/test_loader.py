@@ -591,11 +591,11 @@ class LoaderTest(StoreCase):
         for threads in 0, 1:
             interrupted = []
 
-            def interrupting(source, rows, out, first):
+            def interrupting(source, rows, out, first, row):
                 if threading.current_thread() is main and len(interrupted) < 2:
                     interrupted.append(source.name)
                     raise KeyboardInterrupt
-                gather(source, rows, out, first)
+                gather(source, rows, out, first, row)
 
             with mock.patch.object(room("_loader")._Source, "gather", interrupting):
                 batches, rows = iter(self.loader(threads=threads, prefetch=8)), []

@@ -473,6 +473,12 @@ def feed_of_huge_rows(rng):
                 parameters=drawn(rng) | feed("huge", ["x"], rng.randrange(4, 9)))
 
 
+@scenario
+def batches_of_one_row(rng):
+    """Batches of one short row without a function or a step: only the loader's own work for each batch takes time."""
+    return dict(expected="gather", trainer=GATHER, first=True, parameters=drawn(rng) | {"dataset": "small", "batch": 1})
+
+
 # ---- no processor ----------------------------------------------------------------------------------------------------------------------
 
 @scenario
@@ -608,6 +614,12 @@ def order_of_very_many_rows(rng):
 
 
 @scenario
+def epochs_of_two_batches(rng):
+    """Epochs of two tiny batches, without a function or a step: nearly all of the time is the start of epochs."""
+    return dict(expected="starting", trainer=GATHER, data="tiny", first=True, parameters=drawn(rng) | {"dataset": "tiny", "batch": 512})
+
+
+@scenario
 def feed_waits_for_second_consumer(rng):
     """A feed for two consumers has batches, but the second consumer never comes: it has not started, and it is the trainers that are missing."""
     return dict(expected=["starting", "trainer"], trainer=FEED, after="begin", settle=4, within=9,
@@ -728,6 +740,7 @@ def make_cold(folder):
 
 DATA = {
     "small": lambda folder: arrays(folder, x=np.random.default_rng(7).integers(0, 255, (20_000, 784), dtype=np.uint8), y=np.arange(20_000)),
+    "tiny": lambda folder: arrays(folder, x=np.zeros((600, 8), np.uint8)),
     "huge": lambda folder: arrays(folder, x=np.full((64, 3 << 20), 3, np.uint8)),
     "numbers": lambda folder: arrays(folder, **{f"x{i}": np.arange(500_000, dtype=np.float64) for i in range(30)}),
     "many": lambda folder: arrays(folder, **{f"x{i}": np.full((50_000, 64), i, np.uint8) for i in range(40)}),
@@ -925,8 +938,8 @@ class Setting:
         shutil.rmtree(source)
 
     @contextlib.contextmanager
-    def group(self, controller, **settings):
-        path = f"/sys/fs/cgroup/{controller}/{self.mark}"
+    def group(self, controller, suffix="", **settings):
+        path = f"/sys/fs/cgroup/{controller}/{self.mark}{suffix}"
         os.mkdir(path)
         try:
             for name, value in settings.items():

@@ -14,6 +14,7 @@ import weakref
 
 import numpy as np
 
+from ._counters import _GATHERING, _READING
 from ._errors import LarderError, _message
 from ._groups import _free_bytes, _lines
 
@@ -191,10 +192,11 @@ class _ReadAhead:
         self._reading = {}  # the start of the read of each thread
         self._most_rows, self._window, self._checked = 0, _FIRST_WINDOW_ROWS, -_WINDOW_CHECKS_S
 
-    def gather(self, rows, out, first):
-        """Copy rows into an array of their shape. `first` is the position of the first one in the epoch. Return the seconds it waited for a disk."""
+    def gather(self, rows, out, first, row):
+        """Copy rows into an array of their shape. `first` is the position of the first one in the epoch, `row` has the counters of the thread."""
         if not self._is_cached and (self._is_cached is False or not self._look(0)):
-            return self._read(rows, out, first)
+            self._read(rows, out, first, row)
+            return
         if _seek(self._descriptor, 0, os.SEEK_END) < self._end:  # a gather from the mapping would end the process
             raise self._file.shorter()
         began = _now()
@@ -202,8 +204,7 @@ class _ReadAhead:
         seconds = _now() - began
         if seconds > self._slow and not self._look(first + len(out)):
             self._add_wait(seconds)
-            return seconds
-        return 0.0
+            row.waited_for_disk(seconds)
 
     def may_wait(self):
         """Return whether a gather may wait for a disk."""
@@ -228,9 +229,9 @@ class _ReadAhead:
             if count:
                 yield int(_row_numbers(rows)[_draws.randrange(count)])
 
-    def _read(self, rows, out, first):
-        """Read rows in blocks, and return the seconds it waited. Before each block the kernel gets advice on a further one, a window ahead."""
-        began, worked = time.perf_counter(), time.thread_time()
+    def _read(self, rows, out, first, row):
+        """Read rows in blocks. Before each block the kernel gets advice on a further one, a window ahead."""
+        began, worked = row.begin(_READING), time.thread_time()
         self._fit(began)
         numbers, target = _row_numbers(rows), memoryview(out.reshape(-1).view(np.uint8))
         block, length, thread = max(1, min(_READ_ROWS, self._window // _READS_PER_WINDOW)), self._file.row_bytes, threading.get_ident()
@@ -242,12 +243,12 @@ class _ReadAhead:
                 self._file.read(some, target[at * length:(at + len(some)) * length])
         finally:
             self._reading.pop(thread, None)
-        seconds = time.perf_counter() - began
-        waited = max(0.0, seconds - (time.thread_time() - worked))
+            seconds = row.begin(_GATHERING) - began
+            waited = max(0.0, seconds - (time.thread_time() - worked))
+            row.waited_for_disk(waited - seconds)  # the rest was no wait
         self._add_wait(waited)
         if seconds / 4 < waited < _LONG_GATHER_S:
             self._window = max(1, min(self._most_rows, 2 * self._window))
-        return waited
 
     def _add_wait(self, seconds):
         with self._lock:

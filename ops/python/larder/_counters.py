@@ -55,7 +55,7 @@ class _Row:
                 totals[last] = times[last] = current + _monotonic()
 
         def waited_for_disk(seconds):
-            """Move some of the present part's time to the reads of a disk."""
+            """Move some of the present part's time to the reads of a disk; a negative time moves back."""
             nonlocal current
             if present is not None:
                 totals[_READING] = times[_READING] = totals[_READING] + seconds

@@ -455,7 +455,7 @@ class _Source:
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
         self._heads = self.array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
-    def gather(self, rows, out, _first=0):
+    def gather(self, rows, out, _first=0, _row=None):
         """Copy rows into an array of their shape. Their position in the epoch does not matter. Never waits for a disk, as far as is known."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
@@ -584,9 +584,7 @@ class _Gatherer:
         slot, arrays = self._pool.take(), []
         for source, name, shape, dtype, offset in self._parts:
             out = np.ndarray((size, *shape), dtype, slot, offset)
-            waited = source.gather(rows, out, first)
-            if waited:
-                row.waited_for_disk(waited)
+            source.gather(rows, out, first, row)
             arrays.append((name, out))
         return arrays
 

@@ -313,9 +313,7 @@ class _PinningGatherer(_loader._Gatherer):
         for source, name, shape, dtype, _ in self._parts:
             like = torch.from_numpy(np.empty(0, dtype))
             out = torch.empty((size, *shape), dtype=like.dtype, pin_memory=True)
-            waited = source.gather(rows, out.numpy(), first)
-            if waited:
-                row.waited_for_disk(waited)
+            source.gather(rows, out.numpy(), first, row)
             arrays.append((name, out))
         return arrays
 

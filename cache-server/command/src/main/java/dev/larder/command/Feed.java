@@ -263,7 +263,10 @@ final class Feed implements Callable<Integer> {
         Map<String, String> steps = new HashMap<>();
         for (String transform : transforms) {
             String array = arrayOf(transform);
-            steps.put(array, transform.substring(array.length() + 1));
+            if (steps.put(array, transform.substring(array.length() + 1)) != null) {
+                throw new ParameterException(
+                        spec.commandLine(), "two transforms of one array: '" + array + "' (join their steps with a comma)");
+            }
         }
         return arrays.stream()
                 .map(array -> FieldText.parse(array, kinds.get(array), steps.get(array)))

@@ -412,6 +412,7 @@ class FeedTest {
                 "--arrays v --transform w=flip|4|no such array to transform: dataset=v array=w; did you mean v? --arrays names v",
                 "--arrays v --transform v=flop|2|no such step: array=v step=flop; did you mean flip?",
                 "--arrays v --transform v|2|not a transform: 'v' (a transform is ARRAY=STEP,STEP); see larder feed --help",
+                "--arrays v --transform v=flip --transform v=toFloat|2|two transforms of one array: 'v' (join their steps with a comma); see larder feed --help",
                 "--arrays v --transform v=channelsFirst|6|transform does not fit the array: step=channelsFirst()",
                 "--arrays v --batch-size 0|2|--batch-size must be 1",
                 "--arrays v --consumers 65|2|--consumers must be 0 to 64: 65",

@@ -249,6 +249,23 @@ class UnservedStoreTest {
     }
 
     @Test
+    void aDatasetWithoutACurrentVersionIsNotSuggestedInItsPlace() throws IOException, InterruptedException {
+        Path copy = copy();
+        try {
+            Files.delete(copy.resolve("data/many/current"));
+
+            Answer answer = Answer.of(copy, "info", "many");
+
+            assertThat(answer.code()).isEqualTo(4);
+            assertThat(answer.err())
+                    .contains("no such dataset: dataset=many store=" + copy + "; ")
+                    .doesNotContain("did you mean many");
+        } finally {
+            Folders.remove(copy);
+        }
+    }
+
+    @Test
     void aDaemonThatStartsIsNamedAndOneThatKeptItsStoreToo() throws IOException, InterruptedException {
         Path copy = copy();
         Path lock = new StoreLayout(copy).lock();

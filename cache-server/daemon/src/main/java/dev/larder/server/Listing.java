@@ -134,6 +134,7 @@ public final class Listing {
             return version.get().noSuchArray(array);
         }
         List<String> known = rows("", true, 1).stream()
+                .filter(row -> row.state() != State.RETIRED)
                 .map(row -> Names.datasetIn(row.name()))
                 .distinct()
                 .toList();

@@ -1,6 +1,7 @@
 package dev.larder.server;
 
 import dev.larder.internal.protocol.Done;
+import dev.larder.server.ingest.Ingest;
 import java.util.Set;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
@@ -43,15 +44,14 @@ final class LoadEvent extends Event {
         this.build = build;
     }
 
-    /** Begins a load. */
-    static LoadEvent of(Set<String> datasets, boolean build) {
-        LoadEvent event = new LoadEvent(datasets, build);
+    /** Begins an event, and records it at the end of the load. */
+    static void record(Ingest load, boolean build) {
+        LoadEvent event = new LoadEvent(load.datasets(), build);
         event.begin();
-        return event;
+        var unused = load.whenEnded(event::ended);
     }
 
-    /** Ends and records the load. One of the arguments is null. */
-    void ended(@Nullable Done done, @Nullable Throwable thrown) {
+    private void ended(@Nullable Done done, @Nullable Throwable thrown) {
         end();
         if (shouldCommit()) {
             files = done == null ? 0 : done.files();

@@ -123,7 +123,9 @@ final class LoadService {
         onStarted.accept(ingest);
         boolean isBuild = ingest instanceof Upload;
         long beginNs = System.nanoTime();
-        LoadEvent event = FlightRecording.isOn() ? LoadEvent.of(ingest.datasets(), isBuild) : null;
+        if (FlightRecording.isOn()) {
+            LoadEvent.record(ingest, isBuild); // not in the action below: its lambda would load the class of the event
+        }
         counters.increment(Counter.LOADING);
         ingest.whenEnded((done, failure) -> {
             counters.add(Counter.LOADING, -1);
@@ -140,9 +142,6 @@ final class LoadService {
                     ingest.datasets(),
                     (System.nanoTime() - beginNs) / 1_000_000,
                     failure == null ? "" : " reason=" + failure.getMessage());
-            if (event != null) {
-                event.ended(done, failure);
-            }
             maintenance.afterChange();
         });
     }

@@ -141,9 +141,14 @@ public final class Overview {
         history.add(new History.Sample(
                 System.currentTimeMillis(),
                 residency.usedBytes() + store.sharedBytes(),
-                count(Counter.LEASED_BYTES),
+                leasedBytes(),
                 count(Counter.ASK_HITS),
                 count(Counter.ASK_MISSES)));
+    }
+
+    /** Adds up the leased versions of this moment; the counter has those of the last look, and nothing looks while no page is open. */
+    private long leasedBytes() {
+        return sum(residency.all(), version -> store.leases().isLeased(version.folder()) ? version.storedBytes() : 0);
     }
 
     /** Returns samples of the last minutes, the oldest first. */

@@ -23,11 +23,12 @@ class DaemonEventsTest {
     @TempDir
     Path folder;
 
-    private void loadAndEvict(Path recording) throws IOException {
+    /** Loads a dataset, fails to load another, and evicts the first one, in a daemon with more flags. */
+    private void loadAndEvict(String... otherFlags) throws IOException {
         Path source = ServedStore.writeInts(folder.resolve("a.npy"), 1, 2, 3);
         Path broken = Files.writeString(folder.resolve("b.npy"), "no array");
         List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
-        flags.add("-XX:StartFlightRecording:filename=" + recording);
+        flags.addAll(List.of(otherFlags));
         String classPath = System.getProperty("java.class.path");
         try (ServedStore served = ServedStore.create();
                 ChildJvm daemon = ChildJvm.start(
@@ -53,7 +54,7 @@ class DaemonEventsTest {
     @Test
     void loadsAndEvictionsAreRecorded() throws IOException {
         Path recording = folder.resolve("daemon.jfr");
-        loadAndEvict(recording);
+        loadAndEvict("-XX:StartFlightRecording:filename=" + recording);
 
         List<RecordedEvent> loads = events(recording, "dev.larder.Load");
         assertThat(loads)
@@ -71,5 +72,15 @@ class DaemonEventsTest {
         assertThat(evictions.get(0).getBoolean("reloadable")).isTrue();
         assertThat(evictions.get(0).getEventType().getField("bytes").getContentType())
                 .isEqualTo(DataAmount.class.getName());
+    }
+
+    @Test
+    void aDaemonWithoutARecordingLoadsNoClassOfAnEvent() throws IOException {
+        Path log = folder.resolve("classes");
+        loadAndEvict("-Xlog:class+load:file=" + log, "-XX:+BytecodeVerificationRemote");
+
+        assertThat(Files.readAllLines(log))
+                .anyMatch(line -> line.contains(" dev.larder.server.LoadService "))
+                .noneMatch(line -> line.contains(" dev.larder.") && line.contains("Event "));
     }
 }

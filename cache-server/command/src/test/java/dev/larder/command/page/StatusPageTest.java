@@ -169,6 +169,23 @@ class StatusPageTest {
     }
 
     @Test
+    void chartsShowLeasesFromBeforeThePageWasOpened() throws IOException {
+        json("/status.json", "");
+        try (Larder larder = Larder.connect(store);
+                Dataset dataset = larder.dataset("images")) {
+            assertThat(dataset.version()).isPositive();
+
+            await().untilAsserted(() -> assertThat(lastLeasedBytes()).isPositive());
+        }
+        await().untilAsserted(() -> assertThat(lastLeasedBytes()).isZero());
+    }
+
+    private static long lastLeasedBytes() throws IOException {
+        JsonArray leased = json("/history.json", "").getAsJsonArray("leasedBytes");
+        return leased.get(leased.size() - 1).getAsLong();
+    }
+
+    @Test
     void arraysAreThoseOfLs() throws IOException {
         JsonArray rows = json("/arrays.json", "dataset=images").getAsJsonArray("rows");
 

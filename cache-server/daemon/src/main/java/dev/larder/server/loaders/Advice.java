@@ -22,13 +22,15 @@ final class Advice {
 
     /** Returns the end of the sentence. */
     static String of(Cause cause, LoaderWork work) {
-        return cause == Cause.TRAINER
-                ? "it is the bottleneck itself, and a faster loader gains nothing"
-                : new Advice(cause, work).remedy();
+        return new Advice(cause, work).remedy();
     }
 
     private String remedy() {
         return switch (cause) {
+            case TRAINER ->
+                work.facts().threads() > 0
+                        ? "it is the bottleneck itself, and a faster loader gains nothing"
+                        : "it is the bottleneck itself; threads that gather meanwhile save the rest: " + setting("threads", "threads");
             case STARTING -> "the start of epochs: " + longerEpochs();
             case UPLOAD ->
                 "uploads: choose deviceMode(RESIDENT), or convert rows on the device so that fewer bytes are uploaded";
@@ -112,9 +114,9 @@ final class Advice {
     }
 
     private String waitingCode() {
-        boolean isLock = work.facts().program() == LoaderDescriptor.PROGRAM_PYTHON
-                && work.processCpu() > MOSTLY * work.window()
-                && work.processCpu() < 1.3 * work.window();
+        boolean isBusy = work.processCpu() > MOSTLY * work.window() && work.processCpu() < 1.3 * work.window();
+        boolean isLock =
+                work.facts().program() == LoaderDescriptor.PROGRAM_PYTHON && (isBusy || work.isTrainerLocked());
         return isLock
                 ? "user code that holds Python's lock: use functions of numpy in transform=, or steps of larder.feed"
                 : "user code that waits for a lock, a network or a sleep: remove the wait, or raise "

@@ -1,5 +1,6 @@
 package dev.larder.server.loaders;
 
+import dev.larder.internal.layout.LoaderDescriptor;
 import dev.larder.internal.layout.WorkPart;
 import java.util.EnumMap;
 import java.util.Map;
@@ -16,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, String remedy) {
     /** A trainer that waits for less than this share of the time is the limit itself. */
     private static final double HARDLY = 0.1;
+
+    private static final double NEARLY_ALWAYS = 0.9;
 
     /** The kernel's figures count only from this share of the threads' work on: below it, waking up and noise explain them. */
     private static final double NOTABLE = 0.2;
@@ -45,6 +48,9 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         double waited = Math.min(1, work.time(WorkPart.WAITING_FOR_BATCH) / window);
         double starting = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
+        if (waited < HARDLY && keepsLock(work)) {
+            waited = NEARLY_ALWAYS * (1 - starting);
+        }
         if (work.batches() == 0 && sum > 0) { // one slow batch, which happens to be the first of its epoch
             waited += starting;
             starting = 0;
@@ -58,7 +64,9 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         } else {
             weights.forEach((cause, weight) -> shares.merge(cause, gathered * weight / sum, Double::sum));
         }
-        Cause limit = waited + starting < HARDLY ? Cause.TRAINER : largest(shares);
+        boolean isTrainer = waited + starting < HARDLY
+                || (work.facts().threads() == 0 && shares.get(Cause.TRAINER) > shares.get(largest(shares)));
+        Cause limit = isTrainer ? Cause.TRAINER : largest(shares);
         return new Bottleneck(shares, limit, waited + starting, Advice.of(limit, work));
     }
 
@@ -66,6 +74,17 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
     public String advice() {
         return "the trainer waits for batches " + Math.round(waited * 100) + " % of the time"
                 + (cause == Cause.TRAINER ? ": " : ", mostly for ") + remedy;
+    }
+
+    /**
+     * Returns whether functions in Python keep the interpreter's lock, so that the trainer cannot go on with the batch that it has: the threads never
+     * wait for it, as they would for a slow one.
+     */
+    private static boolean keepsLock(LoaderWork work) {
+        return work.facts().program() == LoaderDescriptor.PROGRAM_PYTHON
+                && work.isTrainerLocked()
+                && work.gatherers() > 0
+                && work.time(WorkPart.USER_CODE) > NEARLY_ALWAYS * work.gatherers() * work.window();
     }
 
     /** Divides the work of the threads that gather, as the consumer's waits are divided. */

@@ -25,10 +25,17 @@ import org.jspecify.annotations.Nullable;
  * @param file the name of its file
  * @param nanos the moment, by the monotonic clock
  * @param cpuTicks the processor time of its process, in hundredths of a second; 0 if it is not visible
+ * @param isLocked whether the main thread of its process waits for a lock; false if it is not visible
  * @param readBytes the bytes that its process has read from disks; 0 if they are not visible
  */
 record LoaderSample(
-        String file, LoaderDescriptor.Facts facts, long nanos, long cpuTicks, long readBytes, List<WorkRow> rows) {
+        String file,
+        LoaderDescriptor.Facts facts,
+        long nanos,
+        long cpuTicks,
+        boolean isLocked,
+        long readBytes,
+        List<WorkRow> rows) {
     private static final Path PROCESSES = Path.of("/proc");
     private static final String READ_BYTES = "read_bytes: ";
     private static final int MOST_BYTES = LoaderDescriptor.fileLength(LoaderDescriptor.ROW_LIMIT);
@@ -85,8 +92,17 @@ record LoaderSample(
                 facts,
                 now,
                 stat == null ? 0 : stat.cpuTicks(),
+                stat != null && isLocked(process),
                 stat == null ? 0 : readBytes(process),
                 List.copyOf(rows)));
+    }
+
+    private static boolean isLocked(Path process) {
+        try {
+            return Files.readString(process.resolve("wchan")).startsWith("futex");
+        } catch (IOException ofAnotherUser) {
+            return false;
+        }
     }
 
     private static long readBytes(Path process) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
  * @param isReading whether one of them waits for a disk at the end
  * @param processCpu the processor time of the whole process; 0 if it is unknown
+ * @param isTrainerLocked whether the main thread waits for a lock at the end
  * @param readBytes the bytes that the whole process read from disks; 0 if they are unknown
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -33,6 +34,7 @@ record LoaderWork(
         long majorFaults,
         boolean isReading,
         long processCpu,
+        boolean isTrainerLocked,
         long readBytes,
         long batches) {
     /** Returns the work since an earlier sample of the same loader, or since its creation. */
@@ -57,6 +59,7 @@ record LoaderWork(
                 sums.majorFaults,
                 sums.isReading,
                 before == null ? 0 : Math.max(0, now.cpuTicks() - before.cpuTicks()) * Scheduling.NANOS_PER_TICK,
+                now.isLocked(),
                 before == null ? 0 : Math.max(0, now.readBytes() - before.readBytes()),
                 sums.batches);
     }

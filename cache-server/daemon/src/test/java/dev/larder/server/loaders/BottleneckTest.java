@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class BottleneckTest {
     private static final long SECOND = 1_000_000_000;
-    private static final Kernel UNKNOWN = new Kernel(0, 0, 0, 0, false);
+    private static final Kernel UNKNOWN = new Kernel(0, 0, 0, 0);
 
     /** The kernel's view: the work of visible threads, and of it the time on a processor and in its queue; page faults. */
-    private record Kernel(long visible, long cpu, long queued, long faults, boolean isReading) {
+    private record Kernel(long visible, long cpu, long queued, long faults, boolean isReading, boolean isLocked) {
         Kernel(long visible, long cpu, long queued, long faults) {
-            this(visible, cpu, queued, faults, false);
+            this(visible, cpu, queued, faults, false, false);
         }
     }
 
@@ -37,6 +37,7 @@ class BottleneckTest {
                 kernel.faults,
                 kernel.isReading,
                 0,
+                kernel.isLocked,
                 0,
                 100));
     }
@@ -115,11 +116,36 @@ class BottleneckTest {
     }
 
     @Test
+    void aTrainerThatNeverWaitsForBatchesMayWaitForPythonsLock() {
+        Map<WorkPart, Double> code = Map.of(WorkPart.WAITING_FOR_BATCH, 0.01, WorkPart.USER_CODE, 0.97);
+
+        Bottleneck locked =
+                of(LoaderDescriptor.PROGRAM_PYTHON, 1, code, new Kernel(SECOND, SECOND / 10, 0, 0, false, true));
+        Bottleneck level = of(LoaderDescriptor.PROGRAM_PYTHON, 1, code, new Kernel(SECOND, SECOND / 10, 0, 0));
+
+        assertThat(locked.cause()).isEqualTo(Cause.USER_CODE);
+        assertThat(locked.advice()).contains("holds Python's lock");
+        assertThat(locked.shares().values().stream().mapToDouble(share -> share).sum())
+                .isCloseTo(1, within(1e-9));
+        assertThat(level.cause()).isEqualTo(Cause.TRAINER);
+    }
+
+    @Test
+    void withoutThreadsTheLargerPartIsTheBottleneck() {
+        Bottleneck trainer = java(0, Map.of(WorkPart.WAITING_FOR_BATCH, 0.3, WorkPart.USER_CODE, 0.3));
+        Bottleneck function = java(0, Map.of(WorkPart.WAITING_FOR_BATCH, 0.7, WorkPart.USER_CODE, 0.7));
+
+        assertThat(trainer.cause()).isEqualTo(Cause.TRAINER);
+        assertThat(trainer.advice()).endsWith("threads that gather meanwhile save the rest: threads(…)");
+        assertThat(function.cause()).isEqualTo(Cause.USER_CODE);
+    }
+
+    @Test
     void aReadThatHasNotEndedIsADisk() {
         Map<WorkPart, Double> gather = Map.of(WorkPart.WAITING_FOR_BATCH, 1.0, WorkPart.GATHERING, 2.0);
 
-        Bottleneck hung = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0, true));
-        Bottleneck locked = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0, false));
+        Bottleneck hung = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0, true, false));
+        Bottleneck locked = of(LoaderDescriptor.PROGRAM_PYTHON, 2, gather, new Kernel(2 * SECOND, 0, 0, 0));
 
         assertThat(hung.cause()).isEqualTo(Cause.DISK);
         assertThat(locked.cause()).isEqualTo(Cause.GATHER);
@@ -143,7 +169,7 @@ class BottleneckTest {
         Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, 1000, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, false, 0, 0, 100);
+        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, false, 0, false, 0, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }

@@ -49,6 +49,7 @@ class PlainTrainerTest {
         Path log = folder.resolve("classes");
         List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
         flags.add("-Xlog:class+load:file=" + log);
+        flags.add("-XX:+BytecodeVerificationRemote"); // as in a trainer: the verifier loads classes, too
         flags.addAll(List.of(otherFlags));
         try (StoreFixture store = StoreFixture.create()) {
             store.publish(
