@@ -307,7 +307,7 @@ class FailureTest(LoaderCase):
     def test_a_row_that_a_disk_does_not_return_is_skipped(self):
         gather = room("_loader")._Source.gather
 
-        def failing(source, rows, out, first=0):
+        def failing(source, rows, out, first=0, row=None):
             if source.name == "x" and 33 in np.arange(self.ROWS)[rows]:
                 raise OSError(5, "of the disk")
             gather(source, rows, out, first)
