@@ -171,7 +171,10 @@ class FailuresTest(TalkCase):
         for remedy, words in (("add --as images", 'add as_="images"'), ("give --dtype and --shape", "give dtype= and shape="), ("load it without --in-place", "load it without in_place=True"),
                               ("as in --dtype uint8 or --dtype '>f4'", 'as in dtype="uint8" or dtype=">f4"'), ("as in --shape -1,28,28", "as in shape=(-1,28,28)"),
                               ("load the others with --columns a,b, or convert them", "load the others with columns=['a', 'b'], or convert them"),
-                              ("leave it out with --exclude", "leave it out with exclude="), ("run larder load --pin again", "run larder load --pin again")):
+                              ("leave it out with --exclude", "leave it out with exclude="), ("run larder load --pin again", "run larder load --pin again"),
+                              ("load others with --columns good", 'load others with columns="good"'), ("with --in-place arrays stay", "with in_place=True arrays stay"),
+                              ("file=/data/my--keys/x--as.npy mode=--strict-loads", "file=/data/my--keys/x--as.npy mode=--strict-loads"),
+                              ("it has (--as images) no --storey", 'it has (as_="images") no --storey')):
             daemon = FakeDaemon(self.store, lambda client: (client.call(), client.error("BadInput", 6, "cannot load", remedy)))
             with self.assertRaises(larder.RequestFailed) as caught:
                 larder.reload("d")

@@ -206,6 +206,14 @@ class DoTest(MainCase):
         folder = make_store.write_version(self.store, "torn", {"x": np.arange(3)})
         with open(os.path.join(folder, "index"), "r+b") as index:
             index.truncate(100)
+        spoiled = []
+        for name, change in ("nested", lambda text: "[" * 100_000), ("other", lambda text: text.replace('"shape"', '"form"')), ("less", lambda text: text.replace('"sources"', '"s"')):
+            spoiled.append(make_store.write_version(self.store, name, {"x": np.arange(3)}))
+            manifest = os.path.join(spoiled[-1], "manifest.json")
+            with open(manifest, encoding="utf-8") as file:
+                text = change(file.read())
+            with open(manifest, "w", encoding="utf-8") as file:
+                file.write(text)
 
         code, out, err = self.run_main("ls")
         self.assertEqual((code, out), (0, "NAME        DTYPE    SHAPE\n"
@@ -213,7 +221,8 @@ class DoTest(MainCase):
                                           "pets/legs   <i8      (3,)\n"
                                           "pets/names  strings  2 rows\n"))
         self.assertTrue(err.startswith(f"larder: note: no daemon runs, so this is read from the files of the store: store={self.store}; to serve it: "))
-        self.assertIn(f"larder: note: not listed: version is damaged: folder={folder} reason=", err)
+        for folder in folder, *spoiled:
+            self.assertIn(f"larder: note: not listed: version is damaged: folder={folder} reason=", err)
         self.assertEqual(self.run_main("path", "pets/legs")[:2], (0, os.path.join(self.store, "data/pets/1/legs.npy\n")))
         self.assertEqual(self.run_main("info", "pest")[0], 4)
         with self.assertWarnsRegex(UserWarning, "no daemon runs"):

@@ -140,12 +140,15 @@ class SamplerTest(LoaderCase):
                 (Numbers([[1, 2]]), TypeError, "one row after the other: dataset=d epoch=0 sampler=Numbers; batches of one's own"),
                 (larder.Sampler.stratified(np.zeros(3, int), 1), larder.LarderError, f"differ in number from the labels: labels=3 rows={self.ROWS}"),
                 (larder.Sampler.weighted([1, 2], 5, 1), larder.LarderError, "differ in number from the weights"),
-                (larder.Sampler.random(1).over([self.ROWS]), larder.LarderError, f"rows beyond the last one: row={self.ROWS} rows={self.ROWS}")):
+                (larder.Sampler.random(1).over([self.ROWS]), larder.LarderError, f"rows beyond the last one: row={self.ROWS} rows={self.ROWS}"),
+                (larder.Sampler.random(1).over([True] * 5), larder.LarderError, f"a mask has to have one element for each row: rows={self.ROWS} mask=5")):
             with self.subTest(sampler), self.assertRaisesRegex(error, message):
                 self.rows(self.loader(sampler=sampler))
         for make, message in ((lambda: larder.Sampler.weighted([1, float("nan")], 1, 1), "row=1 weight=nan"), (lambda: larder.Sampler.weighted([0, 0], 1, 1), "too few rows"),
                               (lambda: larder.Sampler.weighted([[1.0]], 1, 1), "shape="), (lambda: larder.Sampler.stratified([1.5], 1), "labels are not integers"),
                               (lambda: larder.Sampler.random(None), "seed=None"), (lambda: larder.Sampler.random(1).over([-1]), "integers from 0 on"),
+                              (lambda: larder.Sampler.random(1).over(np.array([2**63], np.uint64)), "integers from 0 on: rows=.*9223372036854775808"),
+                              (lambda: larder.Sampler.random(1).over([[1, 2], [3, 4]]), "integers from 0 on"),
                               (lambda: self.loader(sampler=larder.Sampler.random(1), shuffle=2), "a sampler has a seed of its own: .*; leave shuffle out"),
                               (lambda: self.loader(sampler=Numbers([1]), shuffle=2), "the sampler has no generator for the seed: .*sampler=Numbers shuffle=2")):
             with self.assertRaisesRegex(ValueError, message):
@@ -186,6 +189,8 @@ class TorchSamplerTest(LoaderCase):
             loader, own = self.loader(sampler=sampler), self.loader(shuffle=3, shard=(rank, 2))
             for _ in range(2):
                 self.assertEqual(self.rows(loader), self.rows(own))
+            with self.assertRaisesRegex(ValueError, "the sampler has other rows for each rank: dataset=d sampler=DistributedSampler world=2; leave shard out"):
+                self.loader(sampler=sampler, shard=(rank, 2))
 
     def test_with_a_seed_the_draws_are_a_function_of_the_epoch(self):
         weighted = data.WeightedRandomSampler(torch.ones(self.ROWS), 100)
@@ -280,6 +285,19 @@ class FailureTest(LoaderCase):
         with self.assertRaisesRegex(ValueError, "of the whole"):
             self.rows(self.loader(transform=whole, max_skipped=100))
 
+    def test_a_transform_that_fails_without_samples_too_is_a_failure_in_words(self):
+        for settings in {"batch_size": 1}, {"batch_size": 1, "retries": 1}:
+            loader = self.loader(transform=lambda batch: refusing({0})(batch) and batch["y"].max(), max_skipped=5, threads=0, **settings)
+            with self.assertWarns(UserWarning), self.assertRaisesRegex(larder.LarderError, "all samples of a batch were skipped, and the transform fails without samples: "
+                                                                       "dataset=d epoch=0 batch=0 .*; check the data, or make larger batches") as caught:
+                self.rows(loader)
+            self.assertEqual(str(caught.exception.__cause__), "no 0")
+
+    def test_a_transform_that_stops_an_iteration_does_not_end_the_epoch(self):
+        for transform, threads in itertools.product((lambda batch: next(iter(())), {"x": lambda x: next(iter(()))}), (0, 2)):
+            with self.assertRaisesRegex(RuntimeError, "a transform raised StopIteration"):
+                self.rows(self.loader(transform=transform, threads=threads))
+
     def test_memory_that_is_short_is_no_sample_to_skip(self):
         transform = mock.Mock(side_effect=MemoryError)
         with self.assertRaises(MemoryError):
@@ -289,7 +307,7 @@ class FailureTest(LoaderCase):
     def test_a_row_that_a_disk_does_not_return_is_skipped(self):
         gather = room("_loader")._Source.gather
 
-        def failing(source, rows, out, first=0):
+        def failing(source, rows, out, first=0, row=None):
             if source.name == "x" and 33 in np.arange(self.ROWS)[rows]:
                 raise OSError(5, "of the disk")
             gather(source, rows, out, first)

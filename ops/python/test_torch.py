@@ -247,6 +247,8 @@ class RowsTest(TorchCase):
             list(data.DataLoader(larder.torch.Rows("d", "labels", transform=refusing, max_skipped=3), 100))
         with self.assertRaisesRegex(ValueError, "bad"):
             dataset[7]
+        with self.assertRaisesRegex(RuntimeError, "a transform raised StopIteration"):  # a loop would end
+            list(data.DataLoader(larder.torch.Rows("d", "labels", transform=lambda labels: next(iter(()))), 100))
         with self.assertWarns(UserWarning), self.assertRaisesRegex(larder.LarderError, "all samples of a batch were skipped: dataset=d; check"):
             list(data.DataLoader(larder.torch.Rows("d", "labels", transform=refusing, max_skipped=10), sampler=[7]))
 

@@ -11,10 +11,10 @@ _NEAR_SHOWN = 3
 _START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
 
 
-# An option of `larder load` or `larder feed`, and its value if the text has one. A command that the text shows keeps its options.
-_VALUE = r"arrays|ragged|strings|index|bytes|images|f8|uint8|'[^']*'|-?\d[\d,-]*|[\w./+-]+(?:,[\w./+-]+)+"
-_OPTION = re.compile(r"(larder [a-z]+\b[^;,]*)|--(as|columns|keys|exclude|dtype|shape|decimals|in-place|strict|pack-below|pin|ttl|workers|arrays|batch-size|"
-                     r"shuffle|shard|drop-last|epochs|transform|consumers|on-slow|timeout|retries|max-skipped|store)\b(?: (" + _VALUE + r")(?!\w))?")
+# An option of `larder load` or `larder feed`, and its value if the text has one. A command that the text shows keeps its options, as do paths.
+_VALUE = r"arrays|ragged|strings|index|bytes|images|f8|uint8|'[^']*'|-?\d[\d,-]*|[\w./+-]+(?:,[\w./+-]+)+|[\w./+-]+$"
+_OPTION = re.compile(r"(larder [a-z]+\b[^;,]*)|(?<![^\s(])--(as|columns|keys|exclude|dtype|shape|decimals|in-place|strict|pack-below|pin|ttl|workers|arrays|batch-size|"
+                     r"shuffle|shard|drop-last|epochs|transform|consumers|on-slow|timeout|retries|max-skipped|store)(?![\w-])(?: (" + _VALUE + r")(?!\w))?", re.MULTILINE)
 _FLAGS = "in_place", "strict", "pin", "drop_last"
 _SKIP = "onFailure(FailurePolicy.skip(N)) in Java, --max-skipped N of larder feed, max_skipped=N in Python"
 
@@ -92,7 +92,7 @@ def _setting(found):
         return command
     name = option.replace("-", "_") + ("_" if option == "as" else "")
     if name in _FLAGS:
-        return f"{name}=True"
+        return f"{name}=True" + ("" if value is None else f" {value}")
     if value is None:
         return f"{name}="
     if "," in value:

@@ -60,7 +60,15 @@ class _FailurePolicy:
         if len(kept) == count:
             raise failure  # it is none of a sample
         places = np.array(kept, np.intp)
-        return self.tried(make, places), places
+        try:
+            return self.tried(make, places), places
+        except MemoryError:
+            raise
+        except Exception as e:
+            if kept:
+                raise
+            raise LarderError(_message("all samples of a batch were skipped, and the transform fails without samples", "check the data, or make larger batches",
+                                       **describe(0), error=f"{type(e).__name__}: {e}")) from failure
 
     def _is_good(self, make, place, describe):
         try:

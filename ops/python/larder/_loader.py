@@ -369,7 +369,7 @@ def _of_batch(transform, opened, names, is_tuple):
     if not isinstance(transform, Mapping):
         if not callable(transform):
             raise TypeError(_message("transform is not a function", "give a function, or a dict from names of arrays to functions", transform=repr(transform)))
-        return (lambda batch: transform(*batch.values())) if is_tuple else transform
+        return _never_stopping((lambda batch: transform(*batch.values())) if is_tuple else transform)
     for name, function in transform.items():
         if name not in names:
             raise NotFound(_message("no such array to transform", _near(name, names), dataset=opened.name, array=name))
@@ -386,7 +386,18 @@ def _of_batch(transform, opened, names, is_tuple):
                 raise
         return tuple(batch.values()) if is_tuple else batch
 
-    return transformed
+    return _never_stopping(transformed)
+
+
+def _never_stopping(transform):
+    """Return a transform that raises no StopIteration: a loop would take that of a `next` in it for the end of the epoch."""
+    def checked(batch):
+        try:
+            return transform(batch)
+        except StopIteration as e:
+            raise RuntimeError("a transform raised StopIteration") from e
+
+    return checked
 
 
 def _names(opened, arrays):

@@ -102,14 +102,17 @@ class Sampler:
         """Return a sampler for some rows only, given as integers, a range or a mask. Weights and labels are still given for all rows."""
         text = f"range(first={rows.start} count={len(rows)})" if isinstance(rows, range) and rows.step == 1 and rows.start >= 0 else None
         rows = np.asarray(rows)
-        rows = (np.flatnonzero(rows) if rows.dtype == bool else rows).reshape(-1)
-        if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
+        masked = len(rows) if rows.ndim == 1 and rows.dtype == bool else None
+        rows = rows if masked is None else np.flatnonzero(rows)
+        if rows.ndim != 1 or rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() > np.iinfo(np.intp).max):
             raise ValueError(_message("rows of a sampler are integers from 0 on", "give a list of rows, or a mask", rows=repr(rows)))
         rows = rows.astype(np.intp)
         end = int(rows.max(initial=-1)) + 1
         inner = self if self._parts is None else self._parts(rows)
 
         def order(count, epoch):
+            if masked not in (None, count):
+                raise LarderError(_message("a mask has to have one element for each row", "or give a list of rows", rows=count, mask=masked))
             if end > count:
                 raise LarderError(_message("a sampler has rows beyond the last one", "choose rows of this dataset", row=end - 1, rows=count))
             places = inner._order(len(rows), epoch)
@@ -143,6 +146,8 @@ def _sampler_of(given, seed, rows, world, **owner):
         raise TypeError(_message("not a sampler of rows", _OF_BATCHES if hasattr(given, "batch_size") else "give a list of rows, a larder.Sampler, or a "
                                  "sampler of torch", **owner, sampler=type(given).__name__))
     if not hasattr(given, "__getitem__"):
+        if world > 1 and hasattr(given, "num_replicas"):
+            raise ValueError(_message("the sampler has other rows for each rank", "leave shard out", **owner, sampler=type(given).__name__, world=world))
         if seed is None and world > 1 and getattr(given, "generator", 0) is None:
             raise ValueError(_message("each rank would draw other rows", "give the sampler a seed: shuffle=42", **owner, sampler=type(given).__name__, world=world))
         return _iterated(given, seed, owner)

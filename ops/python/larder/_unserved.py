@@ -77,16 +77,17 @@ def _rows_of_dataset(store, name, locks, include_evicted, most_arrays):
             continue
         try:
             manifest = _manifest(version, int(number), end)
-        except (OSError, ValueError, KeyError, TypeError, struct.error) as e:
+            is_newest = int(number) == newest
+            is_mapped = any(os.path.isabs(array["file"]) for array in manifest["arrays"])
+            state = "loading" if end else "retired" if not is_newest else "mapped" if is_mapped else "resident"
+            rows = [*_rows_of_version(name, version, manifest, state, locks, most_arrays)]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as e:
             if os.path.isdir(version):  # otherwise it was removed meanwhile
                 warnings.warn(_message("note: not listed: version is damaged", f"larder reload {name}, or load or compute it again", folder=version,
                                        reason=getattr(e, "strerror", None) or e), stacklevel=5)
             continue
-        is_newest = int(number) == newest
         is_known |= is_newest or bool(end)
-        is_mapped = any(os.path.isabs(array["file"]) for array in manifest["arrays"])
-        state = "loading" if end else "retired" if not is_newest else "mapped" if is_mapped else "resident"
-        yield from _rows_of_version(name, version, manifest, state, locks, most_arrays)
+        yield from rows
     if not is_known and os.path.lexists(os.path.join(folder, "registered")):
         yield from _registered(name, folder, include_evicted)
 
@@ -142,7 +143,7 @@ def _registered(name, folder, include_evicted):
         row = {"name": name, "dtype": "", "shape": [], "order": "C", "bytes": sum(array["bytes"] for array in known["arrays"]), "version": known["version"],
                "digest": known["digest"], "state": "registered", "pinned": False, "leases": 0, "path": "", "offset": 0, "crc32c": "",
                "source": " ".join(known["origins"]), "part": "none"}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return
     if include_evicted or not row["version"]:
         yield row

@@ -203,12 +203,15 @@ final class MetadataParser {
         }
         ChunkCodecs index = codecs(indexCodecs, INDEX, new long[] {count, 2});
         ByteOrder order = index.turnedBytes() == 1 ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
-        boolean isAtEnd = configuration.text("index_location", "end").equals("end");
+        String location = configuration.text("index_location", "end");
+        if (!location.equals("end") && !location.equals("start")) {
+            throw place.damaged("its metadata has no valid index_location: found=" + location);
+        }
         return array(
                 element,
                 keys,
                 codecs(configuration.list("codecs"), element, chunk),
-                new ShardFiles(counts, index.unpackers(), indexBytes, order, isAtEnd));
+                new ShardFiles(counts, index.unpackers(), indexBytes, order, location.equals("end")));
     }
 
     private ArrayMetadata array(Element element, ChunkKeys keys, ChunkCodecs codecs, @Nullable ShardFiles shards)

@@ -119,6 +119,7 @@ class ZarrReaderTest {
                 "order/transposed/zarr.json | 'transpose' | 'turn' | codec of its chunks is not available: name=turn",
                 "big/i2/zarr.json | 'big' | 'middle' | its metadata has no valid endian",
                 "shards/plain/zarr.json | 'crc32c' | 'gzip' | indexes is not available: name=gzip",
+                "shards/plain/zarr.json | 'index_location': 'end' | 'index_location': 'middle' | no valid index_location: found=middle",
                 "shards/plain/zarr.json | 4, | 5, | its shards have the shape",
                 "shards/plain/zarr.json | 4, | 4000000000, | its shards have more than",
             })
