@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import dev.larder.client.Larder;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -176,7 +177,7 @@ class UnservedStoreTest {
         assertThat(answer.out())
                 .contains(
                         "daemon      none; the last one died without cleaning up: pid ",
-                        ", version development, started 2")
+                        ", version " + ReleaseVersion.text() + ", started 2")
                 .contains("arrays      28\nclients     1\n")
                 .contains("registered  2 datasets");
         assertThat(answer.err())
