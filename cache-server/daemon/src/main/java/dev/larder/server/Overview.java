@@ -32,7 +32,7 @@ import java.util.function.ToLongFunction;
 /** Reads the state of a daemon without changing it. Thread-safe. */
 public final class Overview {
     private static final long OWN_PID = ProcessHandle.current().pid();
-    /** The most versions whose leases are looked at for each sample: a look takes some 20 µs. */
+    /** The most leases that one sample looks at. A look takes some 20 µs. */
     private static final int LOOKS_A_SAMPLE = 200;
 
     private final Store store;
