@@ -396,7 +396,7 @@ def step_in_java(rng):
 
 
 FEED = """
-    with larder.feed(P["dataset"], P["arrays"], batch=P["batch"], shuffle=P["shuffle"], epochs=None, transform=P.get("transform"), copy=False,
+    with larder.feed(P["dataset"], P["arrays"], batch_size=P["batch"], shuffle=P["shuffle"], epochs=None, transform=P.get("transform"), copy=False,
                      consumers=P.get("consumers", 1), name=P.get("name")) as batches:
         train(batches, lambda batch: time.sleep(P.get("step", 0)))
 """
