@@ -122,6 +122,7 @@ class HugePagesTest {
     @Test
     void whatIsWrittenWhileAFileIsPreparedStays() throws IOException {
         requireHugePages();
+        ServedStore.requireInMemory();
         int length = 32 * MIB + 7;
         ByteBuffer bytes = ByteBuffer.allocate(length);
         new Random(SEED).nextBytes(bytes.array());
