@@ -10,11 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 /**
  * Lines of torchrun 2.13, from its documentation and with each of its options, after {@code larder launch} in the place of the word
@@ -82,11 +84,10 @@ class TorchrunLinesTest {
 
     @Test
     void everyOptionIsKnownInBothSpellings() {
-        assertThat(LarderCommand.commandLine("launch")
-                        .getSubcommands()
-                        .get("launch")
-                        .getCommandSpec()
-                        .optionsMap())
+        CommandLine launch = Objects.requireNonNull(
+                LarderCommand.commandLine("launch").getSubcommands().get("launch"));
+
+        assertThat(launch.getCommandSpec().optionsMap())
                 .containsKeys(OPTIONS.toArray(String[]::new))
                 .containsKeys(OPTIONS.stream()
                         .map(option -> option.replaceAll("(?<=\\w)-", "_"))

@@ -23,7 +23,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -56,7 +58,7 @@ class UnservedStoreTest {
 
     private static final Map<String, Answer> SERVED = new HashMap<>();
     private static Path store;
-    private static Process reader;
+    private static @Nullable Process reader;
 
     @BeforeAll
     static void leaveAStoreBehind() throws IOException {
@@ -106,7 +108,9 @@ class UnservedStoreTest {
 
     @AfterAll
     static void removeIt() throws InterruptedException {
-        reader.destroyForcibly().waitFor();
+        if (reader != null) {
+            reader.destroyForcibly().waitFor();
+        }
         Folders.remove(store);
     }
 
@@ -115,7 +119,7 @@ class UnservedStoreTest {
     }
 
     private static Answer served(String line) {
-        return SERVED.get(line);
+        return Objects.requireNonNull(SERVED.get(line));
     }
 
     private static String note(Path where) {
