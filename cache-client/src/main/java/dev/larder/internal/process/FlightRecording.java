@@ -2,7 +2,7 @@ package dev.larder.internal.process;
 
 import jdk.jfr.FlightRecorder;
 
-/** Whether Java's flight recorder is in use. A runtime may lack it, so only code behind this check may name a class of an event. */
+/** Finds out if Java's flight recorder is in use. A runtime may lack it, so only code behind this check may name a class of an event. */
 public final class FlightRecording {
     private static final boolean IS_INSTALLED =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();

@@ -20,7 +20,7 @@ public final class UnservedStatus {
     private final OptionalLong pid;
     private final long unfinishedBytes;
 
-    /** Reads what the totals need. */
+    /** Reads the data for the totals. */
     public UnservedStatus(UnservedStore store) {
         this.store = store;
         this.feeds = FeedRow.of(store.layout(), store.held());

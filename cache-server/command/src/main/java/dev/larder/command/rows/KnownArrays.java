@@ -27,7 +27,7 @@ public final class KnownArrays {
         this.err = err;
     }
 
-    /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
+    /** Lists the arrays with full names that start with the prefix; the empty prefix lists all. */
     public List<ArrayRow> list(String prefix, boolean includeRetired) {
         try {
             return ControlClient.at(store).list(prefix, includeRetired);

@@ -68,7 +68,7 @@ public final class ChunkGrid {
     /** Takes the chunks of some rows. */
     @FunctionalInterface
     public interface Visitor {
-        /** Takes the chunk whose first element has this index; the array of it changes afterwards. */
+        /** Takes the index of the first element of a chunk. The array of the index changes afterwards. */
         void visit(long[] origin) throws IOException;
     }
 

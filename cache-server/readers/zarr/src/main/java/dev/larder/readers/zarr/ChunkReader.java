@@ -18,7 +18,7 @@ final class ChunkReader {
     /** A chunk of texts is there packed, unpacked, and once more for each thread. */
     private static final int HEAP_PARTS = 8;
 
-    /** What no codec packs may be longer packed. */
+    /** Packed data may be longer than the chunk by this much, if it cannot be packed any further. */
     private static final long SLACK_BYTES = 1 << 20;
 
     private final ArrayMetadata array;

@@ -145,7 +145,7 @@ record Fields(JsonObject json, Place place) {
         throw bad(name);
     }
 
-    /** Returns an object with a {@code name} and a {@code configuration}, or a text that is the name alone. */
+    /** Returns an object with a {@code name} and a {@code configuration}, or a text that is the name. */
     Fields named(JsonElement value, String what) throws BadSource {
         if (value.isJsonObject()) {
             return new Fields(value.getAsJsonObject(), place);

@@ -159,7 +159,7 @@ final class FillBytes {
         double size = Math.abs(value);
         if (Double.isNaN(value)) {
             return HALF_NAN;
-        } else if (size >= 65_520) { // halfway between the largest one and what would follow
+        } else if (size >= 65_520) { // halfway between the largest number and the next power of two
             return sign | HALF_INFINITY;
         }
         int exponent = Math.max(-14, Math.getExponent(size));

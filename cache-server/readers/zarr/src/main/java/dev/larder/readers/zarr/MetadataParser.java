@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the metadata of an array. Refuses all that it does not know, because that may change the meaning of the rest. */
+/** Reads the metadata of an array. Refuses unknown members, because they may change the meaning of the rest. */
 final class MetadataParser {
     private static final Set<String> MEMBERS = Set.of(
             "zarr_format",

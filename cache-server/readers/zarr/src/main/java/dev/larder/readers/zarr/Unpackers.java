@@ -27,7 +27,7 @@ final class Unpackers {
 
     private Unpackers() {}
 
-    /** Returns what undoes a codec; null if it is unknown. */
+    /** Returns the inverse of a codec, or null if the codec is unknown. */
     static @Nullable Unpacker of(String name, Fields configuration) throws BadSource {
         return switch (name) {
             case "blosc" -> Blosc::undo;

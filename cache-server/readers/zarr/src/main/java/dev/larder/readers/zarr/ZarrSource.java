@@ -116,7 +116,7 @@ final class ZarrSource implements OpenedSource {
         requirePossible(array, node.place());
         if (array.element().hasAnyLength()) {
             long rows = array.shape()[0];
-            long bytes = rows == 0 ? 0 : new TextRows(array, node.files(), node.place()).measure(progress);
+            long bytes = rows == 0 ? 0 : new TextChunks(array, node.files(), node.place()).measure(progress);
             written.add(new Written(offers.size(), array, node.files(), node.place()));
             offers.addAll(
                     array.element().equals(Element.TEXTS)
@@ -203,7 +203,7 @@ final class ZarrSource implements OpenedSource {
 
     private static void writeTexts(Written each, Output output) throws IOException {
         if (each.array.hasElements()) {
-            new TextRows(each.array, each.files, each.place).write(output, each.offer);
+            new TextChunks(each.array, each.files, each.place).write(output, each.offer);
         } else {
             output.at(each.offer + 1, 0, Long.BYTES).putLong(0);
         }

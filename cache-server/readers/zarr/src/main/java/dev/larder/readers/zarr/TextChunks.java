@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** The texts of an array with one dimension, or its bytes of any length. Reads them twice: their lengths decide that of the column. */
-final class TextRows {
+final class TextChunks {
     private static final byte[] NONE = {};
 
     private final ChunkReader chunks;
@@ -18,7 +18,7 @@ final class TextRows {
     private final byte[] fill;
     private final Map<Long, Integer> numbers = new TreeMap<>();
 
-    TextRows(ArrayMetadata array, ChunkFiles files, Place place) {
+    TextChunks(ArrayMetadata array, ChunkFiles files, Place place) {
         this.chunks = new ChunkReader(array, files, place);
         this.rows = array.shape()[0];
         this.chunkRows = array.codecs().chunk()[0];
