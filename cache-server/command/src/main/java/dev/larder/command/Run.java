@@ -118,7 +118,8 @@ final class Run implements Callable<Integer> {
             HeldName other = held.putIfAbsent(next.variable(), next);
             if (other != null && !other.equals(next)) {
                 throw new ParameterException(
-                        spec.commandLine(), "names share the variable " + next.variable() + ": " + other + ", " + next);
+                        spec.commandLine(), "names share the variable " + next.variable() + ": " + other + ", " + next
+                                + "; hold one of them in a larder run of its own");
             }
         }
         return held;
