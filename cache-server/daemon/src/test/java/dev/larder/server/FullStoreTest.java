@@ -98,7 +98,8 @@ class FullStoreTest {
     }
 
     @StoreMatrix(on = TMPFS_NEVER, size = "32m")
-    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled(ServedStore served) throws IOException {
+    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled(ServedStore served)
+            throws IOException {
         ChildJvm first = served.startProcess(ANY_CAPACITY);
         build(served, "made");
         served.fillMount(0);
@@ -129,7 +130,7 @@ class FullStoreTest {
         Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
         ChildJvm first = served.startProcess(ANY_CAPACITY);
         served.load("d", source);
-        Path filler = useUpInodes(served.root().getParent());
+        Path filler = useUpInodes(served.root().resolveSibling(""));
 
         served.control().evict("d");
 

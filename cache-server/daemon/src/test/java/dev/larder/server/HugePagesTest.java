@@ -318,11 +318,15 @@ class HugePagesTest {
                 .isTrue();
     }
 
-    @StoreMatrix(on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS}, size = "80m", number = {1, 2})
-    void aMountThatOthersFillInMidLoadRefusesWithItsNumbersAndGoesOn(ServedStore served, int workers) throws IOException {
+    @StoreMatrix(
+            on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS},
+            size = "80m",
+            number = {1, 2})
+    void aMountThatOthersFillInMidLoadRefusesWithItsNumbersAndGoesOn(ServedStore served, int workers)
+            throws IOException {
         Path source = ServedStore.writeBytes(sources.resolve("a.npy"), 48 * MIB);
         Daemon daemon = served.start(OptionalLong.of(ServedStore.ANY_CAPACITY));
-        Path filler = served.root().getParent().resolve("filler");
+        Path filler = served.root().resolveSibling("filler");
         AtomicBoolean filled = new AtomicBoolean();
 
         assertThatThrownBy(() -> daemon.load(request(source, workers), progress -> {
@@ -356,7 +360,9 @@ class HugePagesTest {
         }
     }
 
-    @StoreMatrix(on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS}, size = "80m")
+    @StoreMatrix(
+            on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS},
+            size = "80m")
     void aSourceThatIsTruncatedInMidReadIsRefusedByName(ServedStore served) throws IOException {
         Path source = ServedStore.writeBytes(sources.resolve("a.npy"), 48 * MIB);
         try (FileChannel channel = FileChannel.open(source, StandardOpenOption.WRITE)) {
@@ -383,7 +389,9 @@ class HugePagesTest {
         }
     }
 
-    @StoreMatrix(on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS}, size = "80m")
+    @StoreMatrix(
+            on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS},
+            size = "80m")
     void aCopyingThreadThatDiesEndsTheLoadWithItsReason(ServedStore served, StoreKind kind) {
         Path source = ServedStore.writeBytes(sources.resolve("a.npy"), 48 * MIB);
         Daemon daemon = served.start(OptionalLong.of(ServedStore.ANY_CAPACITY));
@@ -406,7 +414,9 @@ class HugePagesTest {
         throw new OutOfMemoryError("made up");
     }
 
-    @StoreMatrix(on = {TMPFS_ADVISE, TMPFS_ALWAYS}, size = "80m")
+    @StoreMatrix(
+            on = {TMPFS_ADVISE, TMPFS_ALWAYS},
+            size = "80m")
     void aDaemonThatIsStoppedInMidLoadLeavesNothing(ServedStore served) throws Exception {
         Random random = new Random(SEED);
         ServedStore.writeBytes(sources.resolve("a.npy"), 40 * MIB);

@@ -51,7 +51,8 @@ final class StoreInsides {
     /** Fails unless nothing is wrong. What a daemon does in the background may still have to end, such as the removal of a version. */
     static void requireWhole(ServedStore served) {
         Awaitility.await()
-                .untilAsserted(() -> assertThat(problems(served)).as("problems of the store").isEmpty());
+                .untilAsserted(() ->
+                        assertThat(problems(served)).as("problems of the store").isEmpty());
     }
 
     /** Returns what is wrong; empty also for a store that is gone. */

@@ -23,7 +23,8 @@ enum StoreKind {
     }
 
     /** Mounts one of this size, with further options; null if this kind needs no mount. */
-    @Nullable TinyTmpfs mount(String size) {
+    @Nullable
+    TinyTmpfs mount(String size) {
         return mounting == null ? null : mounting.apply(size);
     }
 

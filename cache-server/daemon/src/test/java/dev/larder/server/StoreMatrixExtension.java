@@ -24,7 +24,8 @@ final class StoreMatrixExtension implements TestTemplateInvocationContextProvide
 
     @Override
     public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(ExtensionContext context) {
-        StoreMatrix matrix = context.getRequiredTestMethod().getAnnotation(StoreMatrix.class);
+        StoreMatrix matrix =
+                Objects.requireNonNull(context.getRequiredTestMethod().getAnnotation(StoreMatrix.class));
         return Arrays.stream(matrix.on())
                 .flatMap(kind -> Arrays.stream(matrix.size())
                         .flatMap(size -> Arrays.stream(matrix.number())
@@ -65,7 +66,9 @@ final class StoreMatrixExtension implements TestTemplateInvocationContextProvide
         @Override
         public void beforeEach(ExtensionContext context) {
             mount = kind.mount(String.format(size, number));
-            served = mount == null ? ServedStore.create() : ServedStore.at(mount.folder().resolve("store"));
+            served = mount == null
+                    ? ServedStore.create()
+                    : ServedStore.at(mount.folder().resolve("store"));
         }
 
         @Override

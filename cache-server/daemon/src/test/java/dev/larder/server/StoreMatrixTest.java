@@ -180,8 +180,7 @@ class StoreMatrixTest {
             }
             daemon.stop(true);
 
-            assertThatThrownBy(() ->
-                            Daemon.start(new DaemonConfig(readers.folder(), OptionalLong.empty(), 1)))
+            assertThatThrownBy(() -> Daemon.start(new DaemonConfig(readers.folder(), OptionalLong.empty(), 1)))
                     .isInstanceOf(LarderException.class)
                     .hasMessageContaining(readers.folder().toString());
         }
