@@ -1,5 +1,6 @@
 package dev.larder.server;
 
+import static dev.larder.server.StoreKind.TMPFS_NEVER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,7 +9,6 @@ import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.posix.Posix;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
@@ -18,10 +18,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Daemons whose file system is too small for what they are asked, with a capacity that does not know it. */
 class FullStoreTest {
@@ -30,24 +27,19 @@ class FullStoreTest {
     @TempDir
     Path sources;
 
-    @Test
-    void aSourceThatIsLargerThanTheMountIsRefusedBeforeItIsRead() {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            ChildJvm daemon = served.startProcess(ANY_CAPACITY);
+    @StoreMatrix(on = TMPFS_NEVER, size = "16m")
+    void aSourceThatIsLargerThanTheMountIsRefusedBeforeItIsRead(ServedStore served) {
+        ChildJvm daemon = served.startProcess(ANY_CAPACITY);
 
-            assertIsFull(served, ServedStore.writeHole(sources.resolve("a.npy"), 100 << 20));
+        assertIsFull(served, ServedStore.writeHole(sources.resolve("a.npy"), 100 << 20));
 
-            assertThat(daemon.isAlive()).isTrue();
-            assertIsEmptyAndServes(served);
-        }
+        assertThat(daemon.isAlive()).isTrue();
+        assertIsEmptyAndServes(served);
     }
 
-    @Test
-    void sourcesWhoseSizesOverflowTogetherAreRefusedBeforeTheyAreRead() {
-        try (TinyTmpfs holes = TinyTmpfs.mount("size=1m");
-                TinyTmpfs tiny = TinyTmpfs.mount("size=64m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+    @StoreMatrix(on = TMPFS_NEVER)
+    void sourcesWhoseSizesOverflowTogetherAreRefusedBeforeTheyAreRead(ServedStore served) {
+        try (TinyTmpfs holes = TinyTmpfs.mount("size=1m")) {
             ChildJvm daemon = served.startProcess(Integer.toString(50 << 20));
             ServedStore.writeHole(holes.folder().resolve("a/x.npy"), 5L << 60);
             ServedStore.writeHole(holes.folder().resolve("a/y.npy"), 5L << 60);
@@ -60,128 +52,108 @@ class FullStoreTest {
         }
     }
 
-    @Test
-    void aBuildOfUnknownSizeMayFillMoreThanHalfOfTheMount() {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            served.startProcess(ANY_CAPACITY);
-            try (Larder larder = Larder.connect(served.root())) {
-                try (DatasetBuilder builder = larder.build("made")) {
-                    builder.array("large", Dtype.parse("|u1"), 36 << 20).write((36 << 20) - 1, new byte[] {7});
-                    builder.publish();
-                }
-                try (OwnedArrayView large = larder.open("made")) {
-                    assertThat(large.getInt((36 << 20) - 1)).isEqualTo(7);
-                }
+    @StoreMatrix(on = TMPFS_NEVER)
+    void aBuildOfUnknownSizeMayFillMoreThanHalfOfTheMount(ServedStore served) {
+        served.startProcess(ANY_CAPACITY);
+        try (Larder larder = Larder.connect(served.root())) {
+            try (DatasetBuilder builder = larder.build("made")) {
+                builder.array("large", Dtype.parse("|u1"), 36 << 20).write((36 << 20) - 1, new byte[] {7});
+                builder.publish();
+            }
+            try (OwnedArrayView large = larder.open("made")) {
+                assertThat(large.getInt((36 << 20) - 1)).isEqualTo(7);
             }
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"64k", "9m", "10m", "10300k", "11m", "13m", "13400k", "14m", "24m"})
-    void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(String size) {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=" + size);
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            loadOrBeRefused(served, ServedStore.writeBytes(sources.resolve("a.npy"), 3 << 20));
-        }
+    @StoreMatrix(
+            on = TMPFS_NEVER,
+            size = {"64k", "9m", "10m", "10300k", "11m", "13m", "13400k", "14m", "24m"})
+    void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(ServedStore served) {
+        loadOrBeRefused(served, ServedStore.writeBytes(sources.resolve("a.npy"), 3 << 20));
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20})
-    void aMountWithAnyNumberOfInodesIsServedOrRefused(int inodes) {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m,nr_inodes=" + inodes);
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            ServedStore.writeInts(sources.resolve("folder/b.npy"), 1);
-            ServedStore.writeInts(sources.resolve("a.npy"), 1);
-            loadOrBeRefusedHere(served, sources);
-        }
+    @StoreMatrix(
+            on = TMPFS_NEVER,
+            size = "64m,nr_inodes=%d",
+            number = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20})
+    void aMountWithAnyNumberOfInodesIsServedOrRefused(ServedStore served) {
+        ServedStore.writeInts(sources.resolve("folder/b.npy"), 1);
+        ServedStore.writeInts(sources.resolve("a.npy"), 1);
+        loadOrBeRefusedHere(served, sources);
     }
 
-    @Test
-    void aMountThatIsFilledByOthersToTheLastPageDoesNotKillTheDaemon() throws IOException {
+    @StoreMatrix(on = TMPFS_NEVER, size = "16m")
+    void aMountThatIsFilledByOthersToTheLastPageDoesNotKillTheDaemon(ServedStore served) throws IOException {
         ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            ChildJvm daemon = served.startProcess(ANY_CAPACITY);
-            for (int i = 0; i < 60; i++) {
-                Path filler = fill(tiny.folder().resolve("filler"), i % 3 == 0 ? i / 3 % 8 : 4);
-                loadOrBeFull(served, "d" + i);
-                assertThat(served.control().status().uptime()).isPositive();
-                Files.delete(filler);
-            }
-            assertThat(served.control().verify("", progress -> {}).files()).isPositive();
-            assertThat(daemon.isAlive()).isTrue();
+        ChildJvm daemon = served.startProcess(ANY_CAPACITY);
+        for (int i = 0; i < 60; i++) {
+            Path filler = served.fillMount(i % 3 == 0 ? i / 3 % 8 : 4);
+            loadOrBeFull(served, "d" + i);
+            assertThat(served.control().status().uptime()).isPositive();
+            Files.delete(filler);
         }
+        assertThat(served.control().verify("", progress -> {}).files()).isPositive();
+        assertThat(daemon.isAlive()).isTrue();
     }
 
-    @Test
-    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled() throws IOException {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            ChildJvm first = served.startProcess(ANY_CAPACITY);
-            build(served, "made");
-            fill(tiny.folder().resolve("filler"), 0);
-            first.kill();
+    @StoreMatrix(on = TMPFS_NEVER, size = "32m")
+    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled(ServedStore served)
+            throws IOException {
+        ChildJvm first = served.startProcess(ANY_CAPACITY);
+        build(served, "made");
+        served.fillMount(0);
+        first.kill();
 
-            served.startProcess(ANY_CAPACITY);
+        served.startProcess(ANY_CAPACITY);
 
-            assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
-            served.control().evict("made");
-            build(served, "again", 4 << 20);
-        }
+        assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
+        served.control().evict("made");
+        build(served, "again", 4 << 20);
     }
 
-    @Test
-    void aStopOnAFullMountKeepsTheDataAndLosesOnlyTheTimesOfLastUse() throws IOException {
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            served.startProcess(ANY_CAPACITY);
-            build(served, "made");
-            fill(tiny.folder().resolve("filler"), 0);
+    @StoreMatrix(on = TMPFS_NEVER, size = "32m")
+    void aStopOnAFullMountKeepsTheDataAndLosesOnlyTheTimesOfLastUse(ServedStore served) throws IOException {
+        served.startProcess(ANY_CAPACITY);
+        build(served, "made");
+        served.fillMount(0);
 
-            served.control().stop(true, progress -> {});
+        served.control().stop(true, progress -> {});
 
-            assertThat(served.layout().catalog()).doesNotExist();
-            served.startProcess(ANY_CAPACITY);
-            assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
-        }
+        assertThat(served.layout().catalog()).doesNotExist();
+        served.startProcess(ANY_CAPACITY);
+        assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
     }
 
-    @Test
-    void anEvictedDatasetIsKnownToTheNextDaemonThoughNoInodeWasLeftForItsNote() throws IOException {
+    @StoreMatrix(on = TMPFS_NEVER, size = "64m,nr_inodes=60")
+    void anEvictedDatasetIsKnownToTheNextDaemonThoughNoInodeWasLeftForItsNote(ServedStore served) throws IOException {
         Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m,nr_inodes=60");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            ChildJvm first = served.startProcess(ANY_CAPACITY);
-            served.load("d", source);
-            Path filler = useUpInodes(tiny.folder());
+        ChildJvm first = served.startProcess(ANY_CAPACITY);
+        served.load("d", source);
+        Path filler = useUpInodes(served.root().resolveSibling(""));
 
-            served.control().evict("d");
+        served.control().evict("d");
 
-            assertThat(served.layout().registered("d")).exists();
-            assertThat(served.layout().version("d", 1)).doesNotExist();
-            Folders.remove(filler);
-            first.kill();
-            served.startProcess(ANY_CAPACITY);
-            try (Larder larder = Larder.connect(served.root());
-                    OwnedArrayView array = larder.open("d")) {
-                assertThat(array.getInt(2)).isEqualTo(3);
-            }
+        assertThat(served.layout().registered("d")).exists();
+        assertThat(served.layout().version("d", 1)).doesNotExist();
+        Folders.remove(filler);
+        first.kill();
+        served.startProcess(ANY_CAPACITY);
+        try (Larder larder = Larder.connect(served.root());
+                OwnedArrayView array = larder.open("d")) {
+            assertThat(array.getInt(2)).isEqualTo(3);
         }
     }
 
-    @Test
-    void aRefusalNamesTheSpaceForIndexAndManifestWithoutWhichTheDataWouldFit() throws IOException {
+    @StoreMatrix(on = TMPFS_NEVER, size = "16m")
+    void aRefusalNamesTheSpaceForIndexAndManifestWithoutWhichTheDataWouldFit(ServedStore served) throws IOException {
         Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
-        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
-                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
-            served.startProcess(ANY_CAPACITY);
-            fill(tiny.folder().resolve("filler"), 2);
+        served.startProcess(ANY_CAPACITY);
+        served.fillMount(2);
 
-            assertThatThrownBy(() -> served.load("d", source))
-                    .hasMessageContaining("needed=8192 free=8192 ")
-                    .hasMessageContainingAll(" reserved=0 capacity=" + ANY_CAPACITY, " metadata=");
-        }
+        assertThatThrownBy(() -> served.load("d", source))
+                .hasMessageContaining("needed=8192 free=8192 ")
+                .hasMessageContainingAll(" reserved=0 capacity=" + ANY_CAPACITY, " metadata=");
     }
 
     private static Path useUpInodes(Path folder) throws IOException {
@@ -212,16 +184,6 @@ class FullStoreTest {
         } catch (LarderException e) {
             assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
         }
-    }
-
-    /** Takes all pages of the mount but so many. */
-    private static Path fill(Path filler, int pagesLeft) throws IOException {
-        long free = Files.getFileStore(filler.getParent()).getUsableSpace();
-        Posix posix = Posix.system();
-        int descriptor = posix.openOrCreate(filler, 0600);
-        posix.reserve(descriptor, 0, free - pagesLeft * 4096L);
-        posix.close(descriptor);
-        return filler;
     }
 
     /** Starts a daemon in a process of its own, because a mount that is too small for a mapping kills one. */

@@ -1,5 +1,9 @@
 package dev.larder.server;
 
+import static dev.larder.server.StoreKind.EXT4;
+import static dev.larder.server.StoreKind.OVERLAY;
+import static dev.larder.server.StoreKind.TMPFS_ALWAYS;
+import static dev.larder.server.StoreKind.USUAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.LarderException;
@@ -9,13 +13,8 @@ import dev.larder.testing.ChildJvm;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A daemon that is killed while it makes several datasets visible. */
 @Tag("slow")
@@ -26,44 +25,24 @@ class KilledPublicationTest {
     @TempDir
     Path sources;
 
-    private ServedStore served;
-
-    @BeforeEach
-    void create() {
-        served = ServedStore.create();
-    }
-
-    @AfterEach
-    void close() {
-        served.close();
-    }
-
-    @Test
-    void allOfALoadIsThereWhereItDiesAfterTheCommit() {
-        requireAllOrNothing(2);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 3, 4, 5, 6, 7})
-    void allOfALoadIsThereOrNothingWhereItDiesAtAnyOtherRename(int rename) {
-        requireAllOrNothing(rename);
-    }
-
-    private void requireAllOrNothing(int rename) {
+    @StoreMatrix(
+            on = {USUAL, TMPFS_ALWAYS, EXT4, OVERLAY},
+            number = {1, 2, 3, 4, 5, 6, 7})
+    void allOfALoadIsThereOrNothingAtWhateverRenameItDies(ServedStore served, int rename) {
         ChildJvm daemon = served.startProcess();
-        Strace.killAt(daemon.pid(), "/^rename", rename, this::loadAll);
+        Strace.killAt(daemon.pid(), "/^rename", rename, () -> loadAll(served));
         assertThat(daemon.awaitExit()).as("killed").isEqualTo(KILLED);
 
         served.start();
 
+        assertThat(StoreInsides.problems(served)).isEmpty();
         Stream<String> names = served.control().list("", true).stream().map(ArrayRow::name);
         assertThat(names).containsExactlyElementsOf(rename == 1 ? List.of() : List.of("a/a", "b/b", "c/c"));
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        loadAll();
+        loadAll(served);
         assertThat(served.control().list("", true)).hasSize(NAMES.size());
     }
 
-    private void loadAll() {
+    private void loadAll(ServedStore served) {
         List<LoadRequest.Source> all = NAMES.stream()
                 .map(name -> new LoadRequest.Source(
                         name,

@@ -1,9 +1,10 @@
 package dev.larder.server;
 
+import static dev.larder.server.StoreKind.TMPFS_ADVISE;
+import static dev.larder.server.StoreKind.TMPFS_NEVER;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,8 +14,6 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Daemon and client with the pages of some kernels on Arm: 64 KiB, and huge ones of 512 MiB. */
 @Timeout(300)
@@ -25,15 +24,14 @@ class LargePagesTest {
     @TempDir
     Path sources;
 
-    @ParameterizedTest
-    @ValueSource(strings = {"never", "advise"})
-    void bytesArriveAsTheyAreWithPagesOf64Kib(String huge) throws IOException {
+    @StoreMatrix(on = {TMPFS_NEVER, TMPFS_ADVISE})
+    void bytesArriveAsTheyAreWithPagesOf64Kib(ServedStore served) throws IOException {
         Path large = ServedStore.writeBytes(sources.resolve("large.npy"), 13 * MIB + 7);
         Path small = ServedStore.writeInts(sources.resolve("small.npy"), 1, 2, 3);
         byte[] built = new byte[5 * MIB];
         Arrays.fill(built, (byte) 7);
 
-        List<String> printed = run(huge);
+        List<String> printed = run(served);
 
         assertThat(printed)
                 .containsExactlyInAnyOrder(
@@ -45,15 +43,14 @@ class LargePagesTest {
                         "collapse=false");
     }
 
-    private List<String> run(String huge) {
-        try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=" + huge);
-                ChildJvm child = ChildJvm.start(
-                        System.getProperty("java.class.path"),
-                        Stream.concat(ChildJvm.libraryFlags().stream(), Stream.of("-Dlarder.page-bytes=" + PAGE_BYTES))
-                                .toList(),
-                        LargePagesProgram.class.getName(),
-                        mount.folder().resolve("store").toString(),
-                        sources.toString())) {
+    private List<String> run(ServedStore served) {
+        try (ChildJvm child = ChildJvm.start(
+                System.getProperty("java.class.path"),
+                Stream.concat(ChildJvm.libraryFlags().stream(), Stream.of("-Dlarder.page-bytes=" + PAGE_BYTES))
+                        .toList(),
+                LargePagesProgram.class.getName(),
+                served.root().toString(),
+                sources.toString())) {
             assertThat(child.awaitExit()).as(child.errors()).isZero();
             return child.remainingLines();
         }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.posix.PageSize;
+import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.Dtype;
@@ -192,6 +194,17 @@ final class ServedStore implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Takes all pages of the file system that the store lies on but so many, by a file beside the store, and returns it. */
+    Path fillMount(int pagesLeft) throws IOException {
+        Path filler = root().resolveSibling("filler");
+        Posix posix = Posix.system();
+        int descriptor = posix.openOrCreate(filler, 0600);
+        long free = Files.getFileStore(filler).getUsableSpace();
+        posix.reserve(descriptor, 0, free - pagesLeft * (long) PageSize.BYTES);
+        posix.close(descriptor);
+        return filler;
     }
 
     /** Returns the names of what is in a folder, sorted; none where it is absent. */
