@@ -222,8 +222,12 @@ final class MetadataParser {
 
     private ArrayMetadata array(Element element, ChunkKeys keys, ChunkCodecs codecs, @Nullable ShardFiles shards)
             throws BadSource {
-        if (element.hasAnyLength() && (shape.length != 1 || shards != null)) {
-            throw place.unfit("texts and bytes of any length are read if they have one dimension, and no shards");
+        long elements = 1;
+        for (int length : codecs.chunk()) {
+            elements = Math.min(Integer.MAX_VALUE + 1L, elements * length);
+        }
+        if (element.hasAnyLength() && elements > Integer.MAX_VALUE) {
+            throw place.unfit("its chunks are too long: shape=" + Arrays.toString(codecs.chunk()));
         }
         byte[] fill = FillBytes.of(fields.find("fill_value"), element, place);
         return new ArrayMetadata(shape, element, fill, keys, codecs, shards);

@@ -11,6 +11,7 @@ import dev.larder.reader.OpenedSource;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -46,7 +47,7 @@ class ZarrReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"v2, 70", "v3, 45", "codecs, 20"})
+    @CsvSource({"v2, 70", "v3, 45", "numcodecs, 50"})
     void everyArrayIsAsZarrHasIt(String name, int more) throws IOException {
         Map<String, ReadArrays.Read> found =
                 GoldenFolder.unpack(name, temporary).read();
@@ -140,7 +141,7 @@ class ZarrReaderTest {
     void settingsOfCodecsThatItCannotReadAreRefused(String file, String text, String other, String reason)
             throws IOException {
         String column = file.substring(0, file.lastIndexOf('/'));
-        GoldenFolder folder = GoldenFolder.unpack("codecs", temporary, column);
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, column);
         folder.change(file, text, other);
 
         assertThatThrownBy(() -> folder.read(column))
@@ -179,12 +180,14 @@ class ZarrReaderTest {
         "v3, keys/dots, c.1.1, -1, 'it has 11 bytes, not 12'",
         "v2, texts/utf8, 0, -1, cannot be unpacked",
         "v3, texts/utf8, c/0, -1, cannot be unpacked",
-        "codecs, bz2/9, 0.0, -1, cannot be unpacked",
-        "codecs, bz2/9, 0.0, 1, cannot be unpacked",
-        "codecs, bz2/streams, 0.0, -1, cannot be unpacked",
-        "codecs, lzma/xz, 0.0, -1, cannot be unpacked",
-        "codecs, lzma/alone, 0.0, -20, cannot be unpacked",
-        "codecs, delta/int8, 0.0, 0, cannot be unpacked",
+        "numcodecs, bz2/9, 0.0, -1, cannot be unpacked",
+        "numcodecs, bz2/9, 0.0, 1, cannot be unpacked",
+        "numcodecs, bz2/streams, 0.0, -1, cannot be unpacked",
+        "numcodecs, lzma/xz, 0.0, -1, cannot be unpacked",
+        "numcodecs, lzma/alone, 0.0, -20, cannot be unpacked",
+        "numcodecs, texts/v3/3, c/1/0/0, -1, 'its chunk [1, 0, 0] cannot be unpacked'",
+        "numcodecs, texts/shards, c/1/1, -1, cannot be unpacked",
+        "numcodecs, delta/int8, 0.0, 0, cannot be unpacked",
     })
     void aChunkOfAnotherLengthIsRefused(String name, String array, String chunk, int more, String reason)
             throws IOException {
@@ -247,6 +250,19 @@ class ZarrReaderTest {
     }
 
     @Test
+    void textsOfMoreChunksInARowThanTheHeapAllowsAreRefused() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "texts/v2/2");
+        folder.change("texts/v2/2/.zarray", "\"shape\": [\n        7,\n        5", "\"shape\": [\n        7,\n        2000000000");
+
+        try (OpenedSource source = new ZarrReader().open(folder.request(), bytes -> {})) {
+            assertThat(source.offers().get(0).shape()).containsExactly(8L);
+            assertThatThrownBy(() -> source.read((offer, position, length) -> ByteBuffer.allocate(length)))
+                    .isInstanceOf(BadSource.class)
+                    .hasMessageContaining("its chunks of rows 0 to 3 have more than");
+        }
+    }
+
+    @Test
     void foldersOfOneNameAreRefused() throws IOException {
         GoldenFolder folder = GoldenFolder.unpack("v3", temporary, "edges");
         Files.createDirectory(folder.file("other"));
@@ -262,7 +278,7 @@ class ZarrReaderTest {
 
     /** Damaged bytes of a chunk that nothing proves give other numbers; else a damaged folder is a refusal. */
     @ParameterizedTest
-    @ValueSource(strings = {"v2", "v3", "codecs"})
+    @ValueSource(strings = {"v2", "v3", "numcodecs"})
     void aDamagedFolderIsARefusalAtMost(String name) throws IOException {
         GoldenFolder folder = GoldenFolder.unpack(name, temporary);
         List<Path> files = folder.files();

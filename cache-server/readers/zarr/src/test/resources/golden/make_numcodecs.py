@@ -1,4 +1,4 @@
-"""Makes the golden folder codecs.zip, with codecs of numcodecs and metadata by hand, and its values: make_codecs.py (numcodecs 0.16)."""
+"""Makes the golden folder numcodecs.zip, with chunks of numcodecs and metadata by hand, and its values: make_numcodecs.py (numcodecs 0.16)."""
 
 import json
 import pathlib
@@ -20,19 +20,34 @@ def text(value):
     return f"{value.dtype.str} {list(value.shape)} {words}"
 
 
+def expect(name, value):
+    """Say what is expected of an array, or of a column of texts or bytes: lists of lists, if it has several dimensions."""
+    if value.dtype != object:
+        EXPECTED[name] = text(value)
+        return
+    items = 1
+    for axis in range(value.ndim - 1):
+        items *= value.shape[axis]
+        EXPECTED[name + ".offsets"] = text(np.arange(items + 1) * value.shape[axis + 1])
+        name += ".items"
+    rows = [row.encode() if isinstance(row, str) else row for row in value.reshape(-1)]
+    EXPECTED[name + ("/values" if "bytes" in name else "/bytes")] = text(np.frombuffer(b"".join(rows), "u1"))
+    EXPECTED[name + "/offsets"] = text(np.cumsum([0] + [len(row) for row in rows]).astype("<i8"))
+
+
 def chunks_of(value, chunk, fill):
     """Yield the place of each chunk, and its elements; those at the ends are filled up."""
     for place in np.ndindex(*(-(-length // step) for length, step in zip(value.shape, chunk))):
         start = [number * step for number, step in zip(place, chunk)]
-        part = value[tuple(slice(first, first + step) for first, step in zip(start, chunk))]
+        part = value[(*(slice(first, first + step) for first, step in zip(start, chunk)), ...)]
         whole = np.full(chunk, fill, value.dtype)
-        whole[tuple(map(slice, part.shape))] = part
+        whole[(*map(slice, part.shape), ...)] = part
         yield place, whole
 
 
 def put_2(name, value, chunk, codecs, dtype=None, order="C", fill=0):
     """Put an array of version 2; the last codec is the compressor."""
-    EXPECTED[name] = text(value)
+    expect(name, value)
     configs = [codec.get_config() for codec in codecs]
     FILES[name + "/.zarray"] = json.dumps({"zarr_format": 2, "shape": value.shape, "chunks": chunk, "dtype": dtype or value.dtype.str, "order": order,
                                            "fill_value": fill, "filters": configs[:-1] or None, "compressor": configs[-1]}, indent=4)
@@ -40,12 +55,12 @@ def put_2(name, value, chunk, codecs, dtype=None, order="C", fill=0):
         data = np.asarray(data, order=order)
         for codec in codecs:
             data = codec.encode(data)
-        FILES[f"{name}/" + ".".join(map(str, place))] = bytes(data)
+        FILES[f"{name}/" + (".".join(map(str, place)) or "0")] = bytes(data)
 
 
 def put_3(name, value, chunk, codecs, names, dtype, fill=0):
     """Put an array of version 3, with the names and configurations of its codecs."""
-    EXPECTED[name] = text(value)
+    expect(name, value)
     FILES[name + "/zarr.json"] = json.dumps({
         "zarr_format": 3, "node_type": "array", "shape": value.shape, "data_type": dtype, "fill_value": fill, "attributes": {},
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}}, "chunk_key_encoding": {"name": "default"},
@@ -53,7 +68,7 @@ def put_3(name, value, chunk, codecs, names, dtype, fill=0):
     for place, data in chunks_of(value, chunk, fill):
         for codec in codecs:
             data = codec.encode(data)
-        FILES[f"{name}/c/" + "/".join(map(str, place))] = bytes(data)
+        FILES["/".join([name, "c", *map(str, place)])] = bytes(data)
 
 
 def grid(dtype):
@@ -102,12 +117,61 @@ def numbers():
     put_3("v3/delta", grid("<i4"), (60, 203), [numcodecs.Delta("<i4")], [delta, little], "int32")
 
 
+def words(shape, fill=""):
+    """Return texts of several lengths, in which the chunks of the first rows of some columns have nothing but fill values."""
+    found = np.empty(shape, object)
+    for number, place in enumerate(np.ndindex(*shape), 1):
+        found[place] = "\u4e2d" * (number % 4) + str(number) * (number % 3)
+    if len(shape) > 1:
+        found[:3, :2] = fill
+    return found
+
+
+def texts():
+    utf8, raw = numcodecs.VLenUTF8(), numcodecs.VLenBytes()
+    for name, shape, chunk in ("2", (7, 5), (3, 2)), ("3", (4, 3, 5), (2, 2, 5)), ("empty", (3, 0), (3, 1)), ("0", (), ()), ("1", (7,), (3,)):
+        put_2("texts/v2/" + name, words(shape), chunk, [utf8, numcodecs.Zlib()], "|O", fill="")
+        names = [{"name": "vlen-utf8"}, {"name": "zstd", "configuration": {"level": 1, "checksum": False}}]
+        put_3("texts/v3/" + name, words(shape), chunk, [utf8, numcodecs.Zstd()], names, "string", fill="")
+    put_2("texts/F", words((7, 5)), (3, 2), [utf8, numcodecs.Zlib()], "|O", "F", "")
+    put_2("texts/bytes", np.vectorize(str.encode, otypes=[object])(words((7, 5))), (3, 2), [raw, numcodecs.Zlib()], "|O", fill=None)
+    put_2("texts/filled", words((7, 5), "missing"), (3, 2), [utf8, numcodecs.Zlib()], "|O", fill="missing")
+    for place in "0.0", "1.2":
+        del FILES["texts/filled/" + place]
+    value = words((7, 5), "missing")
+    value[3:6, 4:] = "missing"
+    expect("texts/filled", value)
+    shards()
+
+
+def shards():
+    """Put texts in shards of two by two chunks, the first of which was never written."""
+    value, name = words((7, 5), "missing"), "texts/shards"
+    put_3(name, value, (3, 2), [numcodecs.VLenUTF8()], [], "string", "missing")
+    inner = {"chunk_shape": (3, 2), "codecs": [{"name": "vlen-utf8"}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}
+    metadata = json.loads(FILES[name + "/zarr.json"])
+    metadata["chunk_grid"]["configuration"]["chunk_shape"] = 6, 4
+    metadata["codecs"] = [{"name": "sharding_indexed", "configuration": inner}]
+    FILES[name + "/zarr.json"] = json.dumps(metadata, indent=4)
+    del FILES[name + "/c/0/0"]
+    for shard in np.ndindex(2, 2):
+        data, index = b"", []
+        for place in np.ndindex(2, 2):
+            chunk = FILES.pop(f"{name}/c/{shard[0] * 2 + place[0]}/{shard[1] * 2 + place[1]}", None)
+            index += [2**64 - 1, 2**64 - 1] if chunk is None else [len(data), len(chunk)]
+            data += chunk or b""
+        FILES[f"{name}/s/{shard[0]}/{shard[1]}"] = data + np.array(index, "<u8").tobytes()
+    for key in [key for key in FILES if key.startswith(name + "/s/")]:
+        FILES[key.replace("/s/", "/c/")] = FILES.pop(key)
+
+
 def main():
+    texts()
     numbers()
-    with zipfile.ZipFile(HERE / "codecs.zip", "w", zipfile.ZIP_DEFLATED) as out:
+    with zipfile.ZipFile(HERE / "numcodecs.zip", "w", zipfile.ZIP_DEFLATED) as out:
         for name, data in sorted(FILES.items()):
             out.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    with open(HERE / "codecs.tsv", "w") as out:
+    with open(HERE / "numcodecs.tsv", "w") as out:
         for name, words in sorted(EXPECTED.items()):
             out.write(f"{name}\t{words}\n")
 
