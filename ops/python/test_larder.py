@@ -1058,7 +1058,8 @@ class CacheTest(BuildsCase):
             larder.cache("again", lambda: {"images": made["images"]})
 
     def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
-        for made, reason in (([{"x": 1}, {"x": 2}], r"dict of lists: .name: .row.name. for row in rows."), ([1, "a"], "at=data .*would become '1'"),
+        dicts = [{"x": 1}, {"x": 2}]
+        for made, reason in ((dicts, r"dict of lists, .name: .row.name. for row in it. .*by larder.records\('c0', it\)"), ({"a/b": dicts}, r"records\('c0-a-b', it\)"), ([1, "a"], "at=data .*would become '1'"),
                              ({"a": [1, [2]]}, "at=a"), ([2**63 + 1, -1], "would become"), ([True, 2], "would become 1"), ({"a": {"b": 1}}, "slashes"),
                              ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
                              (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
@@ -1066,6 +1067,8 @@ class CacheTest(BuildsCase):
                              ([[(1 << 62) + 1], [0.5, 1]], "would become")):
             with self.subTest(reason, made=made), self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache(f"c{len(larder.datasets())}", lambda made=made: made)
+        with self.assertRaisesRegex(larder.LarderError, r"its rows are dicts; .*larder.records\('built-a', it\)"), larder.create("built") as dataset:
+            dataset["a"] = dicts
         self.assertEqual(larder.datasets(), [])
 
     def test_room_is_made_before_anything_is_written(self):

@@ -115,13 +115,9 @@ final class ZarrSource implements OpenedSource {
     private void add(Hierarchy.Node node, ArrayMetadata array) throws BadSource {
         requirePossible(array, node.place());
         if (array.element().hasAnyLength()) {
-            long rows = array.shape()[0];
-            long bytes = rows == 0 ? 0 : new TextChunks(array, node.files(), node.place()).measure(progress);
+            List<Offer> column = new TextChunks(array, node.files(), node.place()).offers(node.name(), progress);
             written.add(new Written(offers.size(), array, node.files(), node.place()));
-            offers.addAll(
-                    array.element().equals(Element.TEXTS)
-                            ? Offer.strings(node.name(), rows, bytes)
-                            : Offer.bytes(node.name(), rows, bytes));
+            offers.addAll(column);
             return;
         }
         List<Long> shape = Arrays.stream(array.shape()).boxed().toList();
@@ -178,7 +174,7 @@ final class ZarrSource implements OpenedSource {
         for (Written each : written) {
             ArrayMetadata array = each.array;
             if (array.element().hasAnyLength()) {
-                parts.add(() -> writeTexts(each, output));
+                parts.add(() -> new TextChunks(array, each.files, each.place).write(output, each.offer));
                 continue;
             }
             int elementBytes = array.element().byteSize();
@@ -199,14 +195,6 @@ final class ZarrSource implements OpenedSource {
         ChunkReader chunks = new ChunkReader(each.array, each.files, each.place);
         long first = block.firstRow();
         grid.visit(first, block.rows(), origin -> grid.copy(origin, chunks.read(origin), first, block.rows(), target));
-    }
-
-    private static void writeTexts(Written each, Output output) throws IOException {
-        if (each.array.hasElements()) {
-            new TextChunks(each.array, each.files, each.place).write(output, each.offer);
-        } else {
-            output.at(each.offer + 1, 0, Long.BYTES).putLong(0);
-        }
     }
 
     @Override
