@@ -9,6 +9,7 @@ for no cause, and checks that each trainer is alive ten seconds after its word.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -48,6 +49,7 @@ def main():
     parser.add_argument("--only-alive", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # to leave nothing behind
     wrong = ran = 0
     with scenarios.Setting(options.store, options.python) as setting:
         for scenario in scenarios.scenarios(options.seed):
