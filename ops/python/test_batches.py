@@ -58,7 +58,7 @@ class Producer:
 
     def finished(self, seat=0):
         with open(self.page(seat), "rb") as page:
-            ticket, finished, check, _ = struct.unpack("<4q", page.read(32))
+            ticket, finished, check = struct.unpack("<3q", page.read(24))
         return finished if ticket and check == ~finished else None
 
     def publish_when_free(self, epoch, number, *arrays):
@@ -141,6 +141,11 @@ class BatchesTest(unittest.TestCase):
         first["label"] -= 1
         first["image"] = second["image"] / 2
         self.assertRegex(repr(second), "<larder.Batch 1 of epoch 0: 4 samples of .*image")
+
+    def test_a_seat_has_the_pid_and_the_start_of_its_process(self):
+        producer = self.producer(1)
+        with self.attach(), open(producer.page(0), "rb") as page, open("/proc/self/stat") as stat:
+            self.assertEqual(struct.unpack("<2q", page.read(40)[24:]), (os.getpid(), int(stat.read().rpartition(")")[2].split()[19])))
 
     def test_batches_are_read_where_they_lie_without_copies(self):
         self.producer(2)
