@@ -113,7 +113,8 @@ final class ZarrSource implements OpenedSource {
     }
 
     private void add(Hierarchy.Node node, ArrayMetadata array) throws BadSource {
-        int mostBytes = Math.max(Long.BYTES, array.element().byteSize()); // those of an offset, if elements have any length
+        int mostBytes =
+                Math.max(Long.BYTES, array.element().byteSize()); // those of an offset, if elements have any length
         RowBlocks.requirePossible(array.shape(), mostBytes, node.place().file(), node.name());
         if (array.element().hasAnyLength()) {
             List<Offer> column = new TextChunks(array, node.files(), node.place()).offers(node.name(), progress);
