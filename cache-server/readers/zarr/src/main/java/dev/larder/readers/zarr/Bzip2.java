@@ -235,11 +235,11 @@ final class Bzip2 {
             if (at == packed.length) {
                 throw new EOFException();
             }
-            window = window << Byte.SIZE | packed[at++] & 0xff;
+            window = (window << Byte.SIZE) | (packed[at++] & 0xff);
             held += Byte.SIZE;
         }
         held -= count;
-        return (int) (window >>> held & (1L << count) - 1);
+        return (int) ((window >>> held) & ((1L << count) - 1));
     }
 
     private static void require(boolean isRight, String what) throws IOException {

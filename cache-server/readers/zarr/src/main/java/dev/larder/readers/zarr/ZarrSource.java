@@ -113,7 +113,9 @@ final class ZarrSource implements OpenedSource {
     }
 
     private void add(Hierarchy.Node node, ArrayMetadata array) throws BadSource {
-        requirePossible(array, node.place());
+        int mostBytes =
+                Math.max(Long.BYTES, array.element().byteSize()); // those of an offset, if elements have any length
+        RowBlocks.requirePossible(array.shape(), mostBytes, node.place().file(), node.name());
         if (array.element().hasAnyLength()) {
             List<Offer> column = new TextChunks(array, node.files(), node.place()).offers(node.name(), progress);
             written.add(new Written(offers.size(), array, node.files(), node.place()));
@@ -133,17 +135,6 @@ final class ZarrSource implements OpenedSource {
         ChunkGrid.requireFit(chunk, elementBytes, node.place().file(), node.name());
         written.add(new Written(offers.size(), array, node.files(), node.place()));
         offers.add(offer);
-    }
-
-    private static void requirePossible(ArrayMetadata array, Place place) throws BadSource {
-        try {
-            long bytes = Math.max(Long.BYTES, array.element().byteSize());
-            for (long length : array.shape()) {
-                bytes = Math.multiplyExact(bytes, Math.max(1, length));
-            }
-        } catch (ArithmeticException e) {
-            throw place.damaged("it has the shape " + Arrays.toString(array.shape()));
-        }
     }
 
     private static void requireLength(ChunkFiles files, int number, ArrayMetadata array, Place place) throws BadSource {
