@@ -33,9 +33,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Become another program that holds datasets while it runs: they are not evicted, and a reload does not"
                     + " remove them. Waits for datasets that are loading or registered.",
-            "The program finds $$LARDER_STORE and, for each NAME, $$LARDER_PATH_<NAME>: the folder of the version, or the"
-                    + " file of an array (DATASET/ARRAY). In <NAME>, letters are capitals, and other characters"
-                    + " except digits are _.",
+            "The program finds $$LARDER_STORE and, for each NAME, $$LARDER_PATH_<NAME>: the folder of the version, or"
+                + " the file of an array (DATASET/ARRAY). In <NAME>, letters are capitals, and other characters except"
+                + " digits are _.",
             "The exit code is the program's; 127 if there is no such program, 126 if it cannot be run."
         },
         customSynopsis = "larder run [--hold NAME...] [--redirect] [--timeout=D] [--store=DIR] -- CMD...")
@@ -57,9 +57,9 @@ final class Run implements Callable<Integer> {
     @Option(
             names = "--redirect",
             description = {
-                "In Python (not python -S, -E or -I), np.load of a .npy or .npz file that was loaded and has not changed"
-                        + " since, and np.memmap of one with mode r, also of raw bytes, return the shared, read-only"
-                        + " array: of the held datasets or, if none is held, of any resident one.",
+                "In Python (not python -S, -E or -I), np.load of a .npy or .npz file that was loaded and has not"
+                        + " changed since, and np.memmap of one with mode r, also of raw bytes, return the shared,"
+                        + " read-only array: of the held datasets or, if none is held, of any resident one.",
             })
     boolean redirect;
 

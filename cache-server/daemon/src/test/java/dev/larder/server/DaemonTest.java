@@ -216,21 +216,6 @@ class DaemonTest {
     }
 
     @Test
-    void whatIsKeptIsThereAfterTheNextStart() throws IOException {
-        writeInts("a.npy", 7);
-        load("d", folder);
-        daemon.stop(true);
-
-        daemon = Daemon.start(new DaemonConfig(store, OptionalLong.empty(), 2));
-
-        try (Larder larder = Larder.connect(store);
-                OwnedArrayView view = larder.open("d")) {
-            assertThat(view.getInt(0)).isEqualTo(7);
-        }
-        assertThat(control.list("d/", false).get(0).source()).endsWith("a.npy");
-    }
-
-    @Test
     void stoppingTellsWhatReadersStillHold() throws IOException {
         writeInts("a.npy", 7);
         load("d", folder);

@@ -84,6 +84,7 @@ final class MemberProgram {
             case "cling" -> cling(name);
             case "crowd" -> crowd(Integer.parseInt(name));
             case "hold" -> hold(name);
+            case "inspect" -> StoreInsides.problems(ServedStore.at(store));
             default -> throw new IllegalArgumentException(words.get(0));
         };
     }

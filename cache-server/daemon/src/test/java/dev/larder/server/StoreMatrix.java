@@ -8,12 +8,12 @@ import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Runs a test in each cell of a table of stores: on each file system, with each size and each number. Each cell has a store of its own. After
- * a test that passed, the insides of the store are checked by {@link StoreInsides}; then its daemons end, and the file system is unmounted. A
- * cell that this machine cannot make is skipped with the reason.
+ * Runs a test in each cell of a table of stores: on each file system, with each size, user and number. Each cell has a store of its own.
+ * After a test that passed, the insides of the store are checked by {@link StoreInsides}; then its daemons end, and the file system is
+ * unmounted. A cell that this machine cannot make is skipped with the reason.
  *
- * <p>Parameters are found by their type: {@link ServedStore} is the store, {@link StoreKind} its file system, {@code int} the number. Methods
- * with {@code @BeforeEach} may have them, too.
+ * <p>Parameters are found by their type: {@link ServedStore} is the store, {@link StoreKind} its file system, {@link StoreUser} the user,
+ * {@code int} the number. A test with a {@link GroupStore} has a store of another user, and needs root.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -33,6 +33,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
     /** The sizes of the file system, each with further options of the tmpfs if it needs them; {@code %d} is the number. */
     String[] size() default "64m";
+
+    /** The users that act on a {@link GroupStore}. */
+    StoreUser[] as() default StoreUser.OWNER;
 
     /** Numbers whose meaning the test decides, such as the step at which a daemon is killed. */
     int[] number() default 0;

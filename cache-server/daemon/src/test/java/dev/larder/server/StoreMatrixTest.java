@@ -111,7 +111,7 @@ class StoreMatrixTest {
                 .matches(row -> row.version() == 1, "is the first version");
     }
 
-    @StoreMatrix
+    @StoreMatrix(on = {TMPFS_ALWAYS, EXT4})
     void whatIsLargerThanTheCapacityIsRefused(ServedStore served) {
         Path source = ServedStore.writeBytes(sources.resolve("a.npy"), LARGE);
         served.start(OptionalLong.of(LARGE / 2));

@@ -30,46 +30,46 @@ final class TrainerProcess implements AutoCloseable {
     private static final String BEGIN = "trainer ";
 
     private static final String PYTHON = """
-            import importlib.util, itertools, json, os, sys, warnings, larder
-            kinds = [larder.Loader]
-            if sys.argv[1] == "torch" and importlib.util.find_spec("torch"):
-                import larder.torch
-                kinds.append(larder.torch.Loader)
-                if importlib.util.find_spec("torchdata"):
-                    warnings.simplefilter("ignore")  # it uses what PyTorch has deprecated
-                    from torchdata.stateful_dataloader import StatefulDataLoader
+        import importlib.util, itertools, json, os, sys, warnings, larder
+        kinds = [larder.Loader]
+        if sys.argv[1] == "torch" and importlib.util.find_spec("torch"):
+            import larder.torch
+            kinds.append(larder.torch.Loader)
+            if importlib.util.find_spec("torchdata"):
+                warnings.simplefilter("ignore")  # it uses what PyTorch has deprecated
+                from torchdata.stateful_dataloader import StatefulDataLoader
 
-                    def saved(state):  # the loader's state within that of torchdata
-                        if isinstance(state, dict):
-                            return state if "consumed" in state else next(filter(None, map(saved, state.values())), None)
+                def saved(state):  # the loader's state within that of torchdata
+                    if isinstance(state, dict):
+                        return state if "consumed" in state else next(filter(None, map(saved, state.values())), None)
 
-                    class Stateful(StatefulDataLoader):
-                        def __init__(self, *names, **settings):
-                            super().__init__(larder.torch.Loader(*names, **settings), batch_size=None)
-                            self.set_epoch, self.load_state_dict = self.dataset.set_epoch, self.dataset.load_state_dict
+                class Stateful(StatefulDataLoader):
+                    def __init__(self, *names, **settings):
+                        super().__init__(larder.torch.Loader(*names, **settings), batch_size=None)
+                        self.set_epoch, self.load_state_dict = self.dataset.set_epoch, self.dataset.load_state_dict
 
-                        def state_dict(self):
-                            return saved(super().state_dict())
+                    def state_dict(self):
+                        return saved(super().state_dict())
 
-                    kinds.append(Stateful)
-            while os.fork():
-                if os.wait()[1] == 0:
-                    sys.exit()
-            print("\\ntrainer", os.getpid(), flush=True)
-            shelf = larder.dataset("shelf")
-            for command in sys.stdin:
-                world, tail, seed, size, epoch, steps, state = command.rstrip("\\n").split("\\t")
-                ranks = [kinds[(int(world) + int(steps)) % len(kinds)](shelf, ["labels"], batch_size=int(size), shuffle=None if seed == "-" else int(seed),
-                                                    shard=(rank, int(world)), tail=tail.lower(), threads=int(rank == 0)) for rank in range(int(world))]
-                for rank in ranks:
-                    rank.load_state_dict(state) if state else rank.set_epoch(int(epoch))
-                done = state and json.loads(state)["consumed"] == json.loads(state)["length"]
-                for batches in itertools.islice(zip(*ranks), 0 if done else int(steps)):
-                    rows = "|".join(",".join(str(int(row)) for row in batch["labels"][:batch.valid_size]) for batch in batches)
-                    states = {json.dumps(rank.state_dict(), separators=(",", ":")) for rank in ranks}
-                    print(rows, *states, sep="\\t", flush=True)
-                print("end", flush=True)
-            """;
+                kinds.append(Stateful)
+        while os.fork():
+            if os.wait()[1] == 0:
+                sys.exit()
+        print("\\ntrainer", os.getpid(), flush=True)
+        shelf = larder.dataset("shelf")
+        for command in sys.stdin:
+            world, tail, seed, size, epoch, steps, state = command.rstrip("\\n").split("\\t")
+            ranks = [kinds[(int(world) + int(steps)) % len(kinds)](shelf, ["labels"], batch_size=int(size), shuffle=None if seed == "-" else int(seed),
+                                                shard=(rank, int(world)), tail=tail.lower(), threads=int(rank == 0)) for rank in range(int(world))]
+            for rank in ranks:
+                rank.load_state_dict(state) if state else rank.set_epoch(int(epoch))
+            done = state and json.loads(state)["consumed"] == json.loads(state)["length"]
+            for batches in itertools.islice(zip(*ranks), 0 if done else int(steps)):
+                rows = "|".join(",".join(str(int(row)) for row in batch["labels"][:batch.valid_size]) for batch in batches)
+                states = {json.dumps(rank.state_dict(), separators=(",", ":")) for rank in ranks}
+                print(rows, *states, sep="\\t", flush=True)
+            print("end", flush=True)
+        """;
 
     private final List<String> command;
     private final Path store;

@@ -114,13 +114,15 @@ class ZarrReaderTest {
                 "keys/v2/zarr.json | 'regular' | 'rectilinear' | its chunk grid is not regular: name=rectilinear",
                 "keys/v2/zarr.json | 'name': 'v2' | 'name': 'hash' | keys of an unknown kind: name=hash",
                 "keys/v2/zarr.json | 'int16' | 'int4' | its type is not one that is read: 'int4'",
-                "keys/v2/zarr.json | 'storage_transformers': [] | 'storage_transformers': [1] | it has storage transformers",
+                "keys/v2/zarr.json | 'storage_transformers': [] | 'storage_transformers': [1] | it has storage"
+                        + " transformers",
                 "keys/v2/zarr.json | 'node_type': 'array' | 'node_type': 'array', 'more': 1 | does not know: [more]",
                 "keys/v2/zarr.json | 'node_type': 'array' | 'node_type': 'tree' | has no valid node_type",
                 "order/transposed/zarr.json | 'transpose' | 'turn' | codec of its chunks is not available: name=turn",
                 "big/i2/zarr.json | 'big' | 'middle' | its metadata has no valid endian",
                 "shards/plain/zarr.json | 'crc32c' | 'gzip' | indexes is not available: name=gzip",
-                "shards/plain/zarr.json | 'index_location': 'end' | 'index_location': 'middle' | no valid index_location: found=middle",
+                "shards/plain/zarr.json | 'index_location': 'end' | 'index_location': 'middle' | no valid"
+                        + " index_location: found=middle",
                 "shards/plain/zarr.json | 4, | 5, | its shards have the shape",
                 "shards/plain/zarr.json | 4, | 4000000000, | its shards have more than",
             })

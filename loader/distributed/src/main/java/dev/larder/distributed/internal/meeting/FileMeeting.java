@@ -131,8 +131,8 @@ final class FileMeeting {
         boolean isSameBoot = content.isOfBoot(machine);
         if (!isSameBoot && !(content.isOfMachine(machine) && machine.isKnown())) {
             throw refused("the rendezvous file is from another machine")
-                    .remedy(
-                            "ranks on several machines are not supported yet; remove the file if no other machine uses it");
+                    .remedy("ranks on several machines are not supported yet; remove the file if no other machine uses"
+                            + " it");
         }
         if (isSameBoot && (isMine(content) || !living(content).isEmpty())) {
             return false;

@@ -1,0 +1,25 @@
+package dev.larder.server;
+
+import dev.larder.testing.OtherUser;
+
+/** The users of a {@link GroupStore}. */
+enum StoreUser {
+    OWNER(4100, GroupStore.GROUP_ID),
+    MEMBER(4101, GroupStore.GROUP_ID),
+    OTHER_MEMBER(4102, GroupStore.GROUP_ID),
+    STRANGER(4103, 4103);
+
+    private final OtherUser user;
+
+    StoreUser(int uid, int group) {
+        this.user = new OtherUser(uid, group);
+    }
+
+    OtherUser user() {
+        return user;
+    }
+
+    int uid() {
+        return user.uid();
+    }
+}
