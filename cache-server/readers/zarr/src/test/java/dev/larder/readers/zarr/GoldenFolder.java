@@ -64,7 +64,7 @@ record GoldenFolder(Path path) {
             Path folder = file.resolveSibling("");
             while (!folder.equals(path)
                     && METADATA.stream().map(folder::resolve).noneMatch(Files::exists)) {
-                folder = folder.getParent();
+                folder = folder.resolveSibling("");
             }
             String level = path.relativize(folder) + "/";
             inputs.add(new InputFile(file, level.equals("/") ? "" : level));
