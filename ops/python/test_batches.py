@@ -525,6 +525,20 @@ class BatchesTest(unittest.TestCase):
         with open(producer.page(0), "rb") as page:
             fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
+    def test_a_seat_has_the_start_of_its_consumer_before_its_ticket(self):
+        producer = self.producer(3)
+        with self.attach() as former:
+            self.assertEqual([next(former).number for _ in range(3)], [0, 1, 2])
+        seen, write = [], os.pwrite
+
+        def written(*call):
+            write(*call)
+            seen.append(producer.finished())
+
+        with mock.patch.object(os, "pwrite", written):
+            batches = self.attach()
+        self.assertEqual((set(seen), next(batches).number), ({None, 0}, 0))
+
     def test_a_thousand_consumers_leave_no_descriptor(self):
         self.producer(1)
         before = len(os.listdir("/proc/self/fd"))
