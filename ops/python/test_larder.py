@@ -3,6 +3,7 @@
     python3 -W error -m unittest discover -s ops/python
 """
 
+import errno
 import fcntl
 import gc
 import glob
@@ -246,6 +247,26 @@ class DatasetTest(StoreCase):
             opening.join(30)
 
         self.assertEqual(found[0]["x"][0], 2)
+
+    def test_a_lease_that_is_removed_before_it_is_locked_is_no_lease(self):
+        folder, lock = self.publish(), fcntl.flock
+
+        def remove_then_lock(file, operation):
+            os.unlink(os.path.join(folder, "lease"))
+            lock(file, operation)
+
+        with mock.patch.object(fcntl, "flock", remove_then_lock):
+            self.assertIsNone(room("_versions")._lease(self.store, "d", 1))
+
+    def test_a_link_in_place_of_a_lease_is_not_followed(self):
+        folder = self.publish()
+        lease = os.path.join(folder, "lease")
+        os.rename(lease, lease + ".moved")
+        os.symlink("lease.moved", lease)
+
+        with self.assertRaises(OSError) as refused:
+            larder.dataset("d")
+        self.assertEqual(refused.exception.errno, errno.ELOOP)
 
     def test_a_store_that_was_made_anew_at_the_same_place_is_not_taken_for_the_old_one(self):
         self.publish(arrays={"x": np.array([1])})

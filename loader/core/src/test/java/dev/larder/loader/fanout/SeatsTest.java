@@ -9,6 +9,7 @@ import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -129,6 +130,42 @@ class SeatsTest {
             assertThat(seats.leastFinishedOfKnown()).isEqualTo(9);
             assertThat(seats.leastFinished()).isEqualTo(2);
             assertThat(seats.isOneBehind(3)).isTrue();
+        }
+    }
+
+    @Test
+    void aPositionThatIsHalfWrittenIsNotUsed() throws IOException {
+        first.finish(4);
+        second.finish(9);
+        assertThat(seats.leastFinished()).isEqualTo(4);
+
+        write(0, RingDescriptor.SEAT_FINISHED_OFFSET, 7);
+        assertThat(seats.leastFinished()).isEqualTo(4);
+
+        write(0, RingDescriptor.SEAT_CHECK_OFFSET, ~7);
+        assertThat(seats.leastFinished()).isEqualTo(7);
+    }
+
+    @Test
+    void theSeatOfADeadConsumerIsFreeForTheNextOne() throws IOException {
+        write(2, RingDescriptor.SEAT_TICKET_OFFSET, 5);
+        assertThat(seats.taken()).isEqualTo(3);
+
+        assertThat(seats.isDead(2)).isTrue();
+
+        try (Seat third = take()) {
+            assertThat(third.number()).isEqualTo(2);
+        }
+    }
+
+    private void write(int seat, int offset, long value) throws IOException {
+        Path page = gallery.ring().resolve(RingDescriptor.seatFile(seat));
+        try (FileChannel file = FileChannel.open(page, StandardOpenOption.WRITE)) {
+            file.write(
+                    ByteBuffer.allocate(Long.BYTES)
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .putLong(0, value),
+                    offset);
         }
     }
 }
