@@ -14,9 +14,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LoaderStateTest {
-    private static final String JSON = "{\"format\":2,\"dataset\":\"a \\\"b\\\" \\\\\",\"digest\":\"d\",\"sampler\":\"s\",\"seed\":-3,"
-            + "\"epoch\":4,\"consumed\":5,\"length\":6,\"receipt\":\"00000000000000ff-0000000000000001\",\"decoder\":\"jpeg\","
-            + "\"progress\":\"left=1 reached=5\",\"places\":\"web=1\"}";
+    private static final String JSON =
+            "{\"format\":2,\"dataset\":\"a \\\"b\\\" \\\\\",\"digest\":\"d\",\"sampler\":\"s\",\"seed\":-3,"
+                + "\"epoch\":4,\"consumed\":5,\"length\":6,\"receipt\":\"00000000000000ff-0000000000000001\",\"decoder\":\"jpeg\",\"progress\":\"left=1"
+                + " reached=5\",\"places\":\"web=1\"}";
 
     private static LoaderState state(long epoch, long consumed, long length, String progress, String receipt) {
         return new LoaderState("a", "d", "s", 1, epoch, consumed, length, "", progress, "", receipt);
@@ -63,7 +64,8 @@ class LoaderStateTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"format", "dataset", "digest", "sampler", "seed", "epoch", "consumed", "length", "progress"})
+    @ValueSource(
+            strings = {"format", "dataset", "digest", "sampler", "seed", "epoch", "consumed", "length", "progress"})
     void aTextWithoutWhatIsNeededIsRefused(String key) {
         String without = JSON.replaceFirst("(?<=[{,])\"" + key + "\":(\"[^,]*\"|[-0-9]+),", "");
 
@@ -111,7 +113,8 @@ class LoaderStateTest {
 
     @Test
     void progressOfAStateWithoutGapsIsIgnored() {
-        assertThat(LoaderState.parse(JSON.replace("\"format\":2", "\"format\":1")).progress())
+        assertThat(LoaderState.parse(JSON.replace("\"format\":2", "\"format\":1"))
+                        .progress())
                 .isEmpty();
     }
 
@@ -137,8 +140,7 @@ class LoaderStateTest {
 
         LoaderState merged = LoaderState.merged(List.of(first, second));
 
-        assertThat(merged)
-                .isEqualTo(state(0, 6, 20, "left=4-7,9,11 reached=12", new Receipt(11, 2).toString()));
+        assertThat(merged).isEqualTo(state(0, 6, 20, "left=4-7,9,11 reached=12", new Receipt(11, 2).toString()));
         assertThat(LoaderState.merged(List.of(second, first))).isEqualTo(merged);
     }
 
@@ -183,6 +185,7 @@ class LoaderStateTest {
         assertThat(LoaderState.merged(List.of(new LoaderState("a", "d/2:0", "s", 1, 0, 4, 20)))
                         .digest())
                 .isEqualTo("d/2:0");
-        assertThatThrownBy(() -> LoaderState.merged(List.of(here, there))).hasMessageContaining("states are of ranks on several nodes");
+        assertThatThrownBy(() -> LoaderState.merged(List.of(here, there)))
+                .hasMessageContaining("states are of ranks on several nodes");
     }
 }

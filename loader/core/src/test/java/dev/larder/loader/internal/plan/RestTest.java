@@ -17,8 +17,10 @@ class RestTest {
 
     @Test
     void theCountIsOfUnitsBelowTheEnd() {
-        assertThat(LongStream.rangeClosed(0, 9).map(GAPS::count).toArray()).containsExactly(0, 0, 0, 1, 1, 1, 2, 2, 3, 4);
-        assertThat(LongStream.rangeClosed(0, 4).map(Rest.from(3)::count).toArray()).containsExactly(0, 0, 0, 0, 1);
+        assertThat(LongStream.rangeClosed(0, 9).map(GAPS::count).toArray())
+                .containsExactly(0, 0, 0, 1, 1, 1, 2, 2, 3, 4);
+        assertThat(LongStream.rangeClosed(0, 4).map(Rest.from(3)::count).toArray())
+                .containsExactly(0, 0, 0, 0, 1);
     }
 
     @Test
