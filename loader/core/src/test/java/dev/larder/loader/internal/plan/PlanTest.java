@@ -7,6 +7,7 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.Receipt;
 import dev.larder.loader.sample.BatchOrder;
+import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
@@ -98,6 +99,8 @@ class PlanTest {
         assertThat(sizes(plan)).isEqualTo("batches=2 samples=4 length=12");
         assertThat(filled(plan, 0)).isEqualTo("[2, 5] [2, 5] valid=2 counted=2 consumed=6");
         assertThat(filled(plan, 1)).isEqualTo("[8, 11] [8, 1] valid=1 counted=2 consumed=12");
+        assertThat(filled(whole(2, LastBatch.SHORT, Shard.of(1, 3)), 1))
+                .isEqualTo("[7, 10] [7, 0] valid=1 counted=2 consumed=12");
     }
 
     @Test
@@ -116,6 +119,13 @@ class PlanTest {
                 .isEqualTo("batches=2 samples=3 length=9");
         assertThat(sizes(whole(2, LastBatch.DROP, Shard.of(1, 3)))).isEqualTo("batches=2 samples=4 length=12");
         assertThat(sizes(whole(3, LastBatch.DROP, Shard.of(1, 3)))).isEqualTo("batches=1 samples=3 length=9");
+    }
+
+    @Test
+    void aSampleThatFillsTheLastBatchIsNotValidEvenIfNoRankVisitsIt() {
+        Plan plan = whole(2, LastBatch.PAD, Shard.of(0, 3).dropLast());
+
+        assertThat(filled(plan, 1)).isEqualTo("[6, 9] [6, 9] valid=1 counted=1 consumed=9");
     }
 
     @Test
@@ -309,5 +319,23 @@ class PlanTest {
         assertThat(samples(1, LastBatch.SHORT, false, Shard.whole()).runsUserCode())
                 .isFalse();
         assertThat(batches(Shard.whole(), false).runsUserCode()).isTrue();
+        assertThat(fixedBatches(Sampler.random(1)).runsUserCode()).isFalse();
+        assertThat(fixedBatches((rows, epoch) -> Sampler.sequential().order(rows, epoch))
+                        .runsUserCode())
+                .isTrue();
+    }
+
+    @Test
+    void onlyAnOrderThatIsComputedFirstTakesHeap() {
+        EpochPlanner random = new EpochPlanner.OfSamples(
+                Sampler.random(1), new SamplePlan.Batching(1, LastBatch.SHORT, false, Shard.whole()));
+
+        assertThat(random.heapBytes(1000)).isEqualTo(4000);
+        assertThat(fixedBatches(Sampler.random(1)).heapBytes(1000)).isEqualTo(4000);
+        assertThat(batches(Shard.whole(), false).heapBytes(1000)).isZero();
+    }
+
+    private static EpochPlanner fixedBatches(Sampler sampler) {
+        return new EpochPlanner.OfBatches(BatchSampler.of(sampler, 5, true), Shard.whole(), false);
     }
 }

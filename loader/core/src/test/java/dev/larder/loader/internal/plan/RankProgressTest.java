@@ -61,6 +61,7 @@ class RankProgressTest {
         List<RankProgress> ranks = List.of(rank(Rest.from(0), 0, 2, 2, 3, 1), rank(Rest.from(0), 1, 2, 2, 1));
 
         assertThat(RankProgress.merged(ranks, 20)).hasToString("left=4-7,9,11 reached=12");
+        assertThat(RankProgress.merged(ranks, 11)).hasToString("left=4-7,9 reached=11");
         assertThat(RankProgress.merged(ranks, 10)).hasToString("left=4-7,9 reached=10");
     }
 
