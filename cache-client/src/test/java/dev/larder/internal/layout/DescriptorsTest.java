@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
+import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.junit.jupiter.api.Test;
@@ -77,7 +78,8 @@ class DescriptorsTest {
     }
 
     private static UnsafeBuffer counters() {
-        UnsafeBuffer file = new UnsafeBuffer(new byte[CountersDescriptor.FILE_LENGTH]);
+        UnsafeBuffer file =
+                new UnsafeBuffer(BufferUtil.allocateDirectAligned(CountersDescriptor.FILE_LENGTH, Long.BYTES));
         CountersDescriptor.writeHeader(file, 12, 34);
         var manager = new CountersManager(CountersDescriptor.metadata(file), CountersDescriptor.values(file));
         manager.setCounterValue(manager.allocate("loads"), 7);
@@ -86,9 +88,15 @@ class DescriptorsTest {
         return file;
     }
 
+    private static byte[] bytes(UnsafeBuffer file) {
+        byte[] bytes = new byte[file.capacity()];
+        file.getBytes(0, bytes);
+        return bytes;
+    }
+
     @Test
     void countersAreReadByTheirLabels() throws IOException {
-        Path file = Files.write(folder.resolve("counters"), counters().byteArray());
+        Path file = Files.write(folder.resolve("counters"), bytes(counters()));
 
         CountersDescriptor.Snapshot read = CountersDescriptor.read(file);
 
@@ -100,7 +108,7 @@ class DescriptorsTest {
     void countersOfADaemonThatIsNotReadyAreMissing() throws IOException {
         UnsafeBuffer fresh = counters();
         fresh.putInt(8, 0);
-        Path file = Files.write(folder.resolve("counters"), fresh.byteArray());
+        Path file = Files.write(folder.resolve("counters"), bytes(fresh));
         Path header = Files.write(folder.resolve("header"), new byte[128]);
 
         for (Path each : new Path[] {file, header, folder.resolve("absent")}) {
@@ -118,10 +126,10 @@ class DescriptorsTest {
     void countersOfAnotherLayoutAreRefused(int offset) throws IOException {
         UnsafeBuffer other = counters();
         other.putInt(offset, other.getInt(offset) + 1);
-        Path file = Files.write(folder.resolve("counters"), other.byteArray());
-        Path cut = Files.write(folder.resolve("cut"), Arrays.copyOf(counters().byteArray(), 127));
+        Path file = Files.write(folder.resolve("counters"), bytes(other));
+        Path cut = Files.write(folder.resolve("cut"), Arrays.copyOf(bytes(counters()), 127));
         Path longer = Files.write(
-                folder.resolve("longer"), Arrays.copyOf(counters().byteArray(), CountersDescriptor.FILE_LENGTH + 1));
+                folder.resolve("longer"), Arrays.copyOf(bytes(counters()), CountersDescriptor.FILE_LENGTH + 1));
 
         for (Path each : new Path[] {file, cut, longer}) {
             assertThatThrownBy(() -> CountersDescriptor.read(each))
