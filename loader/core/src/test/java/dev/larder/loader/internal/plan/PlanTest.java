@@ -51,6 +51,7 @@ class PlanTest {
 
     private static HostSlot slot(Plan plan, long number) {
         HostSlot slot = HostSlot.withoutMemory();
+        slot.size = 1; // of an earlier batch
         slot.number = number;
         plan.fill(slot);
         return slot;
