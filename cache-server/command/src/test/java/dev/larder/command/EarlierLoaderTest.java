@@ -183,7 +183,8 @@ class EarlierLoaderTest {
 
         try {
             assertThatThrownBy(this::attach)
-                    .hasMessageContaining("not a ring of this release", "formatVersion=2", "use the same Larder release");
+                    .hasMessageContaining(
+                            "not a ring of this release", "formatVersion=2", "use the same Larder release");
         } finally {
             Posix.system().close(lock);
         }

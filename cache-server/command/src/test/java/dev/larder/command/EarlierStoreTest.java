@@ -42,8 +42,8 @@ class EarlierStoreTest {
 
     /** Lists what a daemon has, with no more keys than the earlier one listed. */
     private List<JsonObject> listed(CommandProcess daemon) {
-        List<JsonObject> listed =
-                EarlierStore.objects(new Gson().fromJson(daemon.ask("ls", "--all", "--json").out(), JsonArray.class));
+        List<JsonObject> listed = EarlierStore.objects(
+                new Gson().fromJson(daemon.ask("ls", "--all", "--json").out(), JsonArray.class));
         listed.forEach(array -> List.copyOf(array.keySet()).stream()
                 .filter(key -> !expected.get(0).has(key))
                 .forEach(array::remove));

@@ -116,9 +116,12 @@ class LoaderEventsTest {
             assertThat(event.getString("array")).isEqualTo("changed");
         });
         assertThat(events.getOrDefault("BatchWait", List.of())).anyMatch(event -> event.getBoolean("starting"));
-        assertThat(events.getOrDefault("BatchWait", List.of()).get(0).getLong("batchesBefore")).isZero();
-        assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "bytes")).isEqualTo(DataAmount.class.getName());
-        assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "diskWait")).isEqualTo(Timespan.class.getName());
+        assertThat(events.getOrDefault("BatchWait", List.of()).get(0).getLong("batchesBefore"))
+                .isZero();
+        assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "bytes"))
+                .isEqualTo(DataAmount.class.getName());
+        assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "diskWait"))
+                .isEqualTo(Timespan.class.getName());
     }
 
     @Test

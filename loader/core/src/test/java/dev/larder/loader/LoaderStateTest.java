@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LoaderStateTest {
     private static final String JSON =
             "{\"format\":2,\"dataset\":\"a \\\"b\\\" \\\\\",\"digest\":\"d\",\"sampler\":\"s\",\"seed\":-3,"
-                + "\"epoch\":4,\"consumed\":5,\"length\":6,\"receipt\":\"00000000000000ff-0000000000000001\",\"decoder\":\"jpeg\",\"progress\":\"left=1"
-                + " reached=5\",\"places\":\"web=1\"}";
+                    + "\"epoch\":4,\"consumed\":5,\"length\":6,\"receipt\":\"00000000000000ff-0000000000000001\",\"decoder\":\"jpeg\",\"progress\":\"left=1"
+                    + " reached=5\",\"places\":\"web=1\"}";
 
     private static LoaderState state(long epoch, long consumed, long length, String progress, String receipt) {
         return new LoaderState("a", "d", "s", 1, epoch, consumed, length, "", progress, "", receipt);

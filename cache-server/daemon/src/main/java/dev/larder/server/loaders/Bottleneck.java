@@ -48,7 +48,8 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         double waited = Math.min(1, work.time(WorkPart.WAITING_FOR_BATCH) / window);
         double begun = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
-        // Longer epochs save no more than the time while all threads are idle. The rest of a start is a wait for their work.
+        // Longer epochs save no more than the time while all threads are idle. The rest of a start is a wait for their
+        // work.
         double starting = Math.min(begun, 1 - work.busy() / window);
         waited += begun - starting;
         if (waited < HARDLY && keepsLock(work)) {

@@ -4,7 +4,6 @@ import dev.larder.reader.BadSource;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

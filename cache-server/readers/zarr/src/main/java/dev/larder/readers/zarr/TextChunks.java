@@ -34,7 +34,8 @@ final class TextChunks {
         this.place = place;
         this.shape = array.rowsShape();
         this.chunk = array.rowsChunk();
-        this.strides = array.shape().length == 0 ? new int[] {1} : array.codecs().strides(1);
+        this.strides =
+                array.shape().length == 0 ? new int[] {1} : array.codecs().strides(1);
         byte @Nullable [] value = array.fill();
         this.fill = value == null ? NONE : value;
     }

@@ -254,7 +254,10 @@ class ZarrReaderTest {
     @Test
     void textsOfMoreChunksInARowThanTheHeapAllowsAreRefused() throws IOException {
         GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "texts/v2/2");
-        folder.change("texts/v2/2/.zarray", "\"shape\": [\n        7,\n        5", "\"shape\": [\n        7,\n        2000000000");
+        folder.change(
+                "texts/v2/2/.zarray",
+                "\"shape\": [\n        7,\n        5",
+                "\"shape\": [\n        7,\n        2000000000");
 
         try (OpenedSource source = new ZarrReader().open(folder.request(), bytes -> {})) {
             assertThat(source.offers().get(0).shape()).containsExactly(8L);

@@ -200,7 +200,8 @@ public final class Gather {
      * fault of this mapping only later, when the batch is delivered and another method runs.
      */
     private void fill(FieldReader field, RingSlot slot, int first, int count, Workspace workspace) {
-        ReadAhead requesting = field.copiesFromDisk() ? ahead : null; // its wait is without decoding, which counts by itself
+        ReadAhead requesting =
+                field.copiesFromDisk() ? ahead : null; // its wait is without decoding, which counts by itself
         long start = requesting == null ? 0 : System.nanoTime() - DecodeTime.nanos();
         field.fill(slot, first, count, workspace.scratch(field.field()));
         if (requesting != null && workspace.hasFaulted()) {
