@@ -249,6 +249,15 @@ class PlanTest {
     }
 
     @Test
+    void aReceiptOfWholeBatchesCountsNoBatchTwice() {
+        Plan plan = batches(Shard.of(0, 2), false).whole(ROWS, 0);
+
+        assertThat(plan.receipt(slot(plan, 0), true, Receipt.NONE)).isEqualTo(new Receipt(terms(10, 0, 1, 2, 3), 0));
+        assertThat(plan.receipt(slot(plan, 1), true, Receipt.NONE))
+                .isEqualTo(new Receipt(terms(10, 0, 1, 2, 3, 4, 5), 0));
+    }
+
+    @Test
     void inAnyOrderAReceiptCountsTheBatchesOfARank() {
         Plan second = whole(2, LastBatch.SHORT, Shard.of(1, 2));
         HostSlot slot = slot(second, 2);
