@@ -16,6 +16,7 @@ import java.util.zip.InflaterInputStream;
 import net.jpountz.lz4.LZ4Exception;
 import net.jpountz.lz4.LZ4Factory;
 import net.jpountz.lz4.LZ4SafeDecompressor;
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream;
 import org.jspecify.annotations.Nullable;
 import org.tukaani.xz.LZMAInputStream;
 import org.tukaani.xz.XZInputStream;
@@ -41,7 +42,7 @@ final class Unpackers {
     static @Nullable Unpacker of(String name, Fields configuration) throws BadSource {
         return switch (name) {
             case "blosc" -> Blosc::undo;
-            case "bz2" -> Bzip2::undo;
+            case "bz2" -> (packed, most) -> read(new BZip2CompressorInputStream(new ByteArrayInputStream(packed), true), most);
             case "crc32c" -> (packed, most) -> withoutChecksum(packed);
             case "delta" -> Delta.of(configuration);
             case "gzip" -> (packed, most) -> read(new GZIPInputStream(new ByteArrayInputStream(packed)), most);
