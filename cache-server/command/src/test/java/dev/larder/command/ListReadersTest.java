@@ -5,32 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.larder.server.reader.Readers;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import dev.larder.testing.InstalledReaders;
+import java.util.List;
 import java.util.stream.StreamSupport;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ListReadersTest {
-    @TempDir
-    Path readers;
-
-    @BeforeEach
-    void install() throws IOException {
-        Files.createDirectory(readers.resolve("hdf5"));
-        Path own = Files.createDirectory(readers.resolve("own"));
-        Files.writeString(own.resolve("reader.properties"), "suffixes=.own\njava=99\n");
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
-    }
-
-    @AfterEach
-    void forget() {
-        System.clearProperty(Readers.FOLDER_PROPERTY);
-    }
+    @RegisterExtension
+    final InstalledReaders readers =
+            new InstalledReaders().with("hdf5", List.of()).with("own", List.of("suffixes=.own", "java=99"));
 
     @Test
     void kindsAreListedWithWhatServesThemAndWhatToDoWhereNothingDoes() {
@@ -65,7 +49,7 @@ class ListReadersTest {
         assertThat(own.get("state").getAsString()).isEqualTo("not usable");
         assertThat(own.get("java").getAsInt()).isEqualTo(99);
         assertThat(own.get("folder").getAsString())
-                .isEqualTo(readers.resolve("own").toString());
+                .isEqualTo(readers.folder("own").toString());
         assertThat(own.get("obstacle").getAsString()).contains("newer Java");
     }
 }

@@ -98,8 +98,7 @@ class ColumnLoadTest {
         Path file = Files.writeString(folder.resolve("t.tsv"), "scene\ns1\ns1\n");
 
         assertThatThrownBy(() -> load("keys", As.INDEX, file)).hasMessageContaining("key=s1");
-        assertThat(ServedStore.entries(store.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(store.layout().data())).isEmpty();
+        store.requireNothingLeft();
     }
 
     private void load(String name, As as, Path path, String... keys) {

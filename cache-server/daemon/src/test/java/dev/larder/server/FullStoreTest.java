@@ -236,8 +236,7 @@ class FullStoreTest {
 
     private static void assertIsEmptyAndServes(ServedStore served) {
         assertThat(served.control().list("", true)).isEmpty();
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
+        served.requireNothingLeft();
         assertThat(served.control().status().usedBytes()).isZero();
     }
 }

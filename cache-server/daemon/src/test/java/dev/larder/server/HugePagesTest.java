@@ -455,7 +455,6 @@ class HugePagesTest {
 
     private static void assertNothingIsLeft(ServedStore served) {
         assertThat(served.control().list("", true)).isEmpty();
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
+        served.requireNothingLeft();
     }
 }

@@ -106,8 +106,7 @@ class ImagesLoadTest {
                 .hasMessageContaining(file(301) + " reason=it is no image")
                 .hasMessageContaining(file(599) + " reason=it is no image")
                 .hasMessageContaining(file(7) + " reason=it is no image: it begins with 42");
-        assertThat(ServedStore.entries(store.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(store.layout().data())).isEmpty();
+        store.requireNothingLeft();
     }
 
     @Test

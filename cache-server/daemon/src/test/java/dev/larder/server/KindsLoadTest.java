@@ -116,8 +116,7 @@ class KindsLoadTest {
                 .hasMessageContaining("deflated.npz");
 
         assertThat(served.control().list("", true)).isEmpty();
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
+        served.requireNothingLeft();
         served.load("d", sources.resolve("stored.npz"));
         assertThat(served.control().list("d/", false)).hasSize(2);
     }

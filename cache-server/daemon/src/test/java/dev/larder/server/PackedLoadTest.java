@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.server.reader.PackedReaders;
-import dev.larder.server.reader.Readers;
+import dev.larder.server.reader.TestReaders;
+import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files that a reader unpacks and the daemon reads then, through a daemon. */
@@ -22,16 +21,8 @@ class PackedLoadTest {
     @TempDir
     Path folder;
 
-    @BeforeEach
-    void install() throws IOException {
-        PackedReaders.installIn(folder);
-        System.setProperty(Readers.FOLDER_PROPERTY, folder.toString());
-    }
-
-    @AfterEach
-    void uninstall() {
-        System.clearProperty(Readers.FOLDER_PROPERTY);
-    }
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders().with("packed", TestReaders.packed());
 
     @Test
     void whatIsUnpackedIsGivenUpWhenItIsStored() throws IOException, URISyntaxException {

@@ -14,10 +14,9 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
-import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -29,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,74 +41,23 @@ class ReaderLoadTest {
     @TempDir
     Path sources;
 
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders()
+            .with("hostile", List.of("names=(?<stem>.+)\\\\.hostile", InstalledReaders.classPath(ReaderLoadTest.class)))
+            .property("larder.reader.heap", "64m")
+            .property("larder.reader.patience", "30s");
 
-    private ServedStore served;
-
-    @BeforeEach
-    void start() throws IOException {
-        Path folder = Files.createDirectory(readers.resolve("hostile"));
-        Files.writeString(
-                folder.resolve("reader.properties"),
-                "names=(?<stem>.+)\\\\.hostile\nclasspath=" + classesOfThisTest() + "\n");
-        properties().forEach(property -> System.setProperty(property.get(0), property.get(1)));
-        served = ServedStore.create();
-    }
-
-    private List<List<String>> properties() {
-        return List.of(
-                List.of(Readers.FOLDER_PROPERTY, readers.toString()),
-                List.of("larder.reader.heap", "64m"),
-                List.of("larder.reader.patience", "30s"));
-    }
-
-    private static String classesOfThisTest() {
-        try {
-            return Path.of(ReaderLoadTest.class
-                            .getProtectionDomain()
-                            .getCodeSource()
-                            .getLocation()
-                            .toURI())
-                    .toString();
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private final ServedStore served = ServedStore.create();
 
     @AfterEach
     void close() {
         served.close();
-        properties().forEach(property -> System.clearProperty(property.get(0)));
         System.clearProperty("larder.reader.java");
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
     }
 
     private Path source(String name, String behaviour) throws IOException {
         return Files.writeString(sources.resolve(name + ".hostile"), behaviour + "\n");
-    }
-
-    /** Returns the command lines of readers of this store that live, and of what they have started: all are in its folder. */
-    private List<String> readersAlive() {
-        return ProcessHandle.allProcesses()
-                .filter(process -> folderOf(process.pid())
-                        .startsWith(served.layout().incoming().toString()))
-                .map(process -> process.info().commandLine().orElse("gone"))
-                .toList();
-    }
-
-    private static String folderOf(long pid) {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).toString();
-        } catch (IOException goneOrOfAnotherUser) {
-            return "";
-        }
-    }
-
-    private void assertNothingIsLeft() {
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
-        assertThat(readersAlive()).isEmpty();
     }
 
     @Test
@@ -150,7 +98,7 @@ class ReaderLoadTest {
                 .isInstanceOf(LarderException.class)
                 .hasMessageContaining("it has no columns [nope]")
                 .hasMessageContaining("x.hostile");
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
         assertThat(served.control().list("", true)).isEmpty();
     }
 
@@ -176,7 +124,7 @@ class ReaderLoadTest {
             assertThat(progress.bytesDone()).isPositive().isLessThanOrEqualTo(progress.bytesTotal());
         });
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
         assertThat(served.control().verify("", progress -> {}).files()).isEqualTo(5);
     }
 
@@ -238,14 +186,14 @@ class ReaderLoadTest {
                 .atMost(Duration.ofSeconds(30))
                 .until(() -> Files.exists(sources.get(4).file().resolveSibling("x4.hostile.looked")));
 
-        assertThat(readersAlive()).hasSizeBetween(1, 3);
+        assertThat(served.readersAlive()).hasSizeBetween(1, 3);
         Files.createFile(sources.get(4).file().resolveSibling("x4.hostile.go"));
         assertThat(load.get(60, TimeUnit.SECONDS).files()).isEqualTo(5);
         try (Larder larder = Larder.connect(served.root());
                 Dataset dataset = larder.dataset("d0")) {
             assertThat(dataset.array("a").getInt(NUMBERS - 1)).isEqualTo(NUMBERS - 1);
         }
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
     }
 
     @ParameterizedTest
@@ -289,7 +237,7 @@ class ReaderLoadTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(code))
                 .hasMessageContaining(said)
                 .satisfies(e -> assertThat(String.valueOf(e.getMessage())).hasSizeLessThan(4000));
-        assertNothingIsLeft();
+        served.requireNothingLeft();
         served.load("good", ServedStore.writeInts(sources.resolve("good.npy"), 1));
     }
 
@@ -310,7 +258,7 @@ class ReaderLoadTest {
                 .hasMessageContaining("a reader broke the protocol: kind=hostile")
                 .hasMessageContaining(reason)
                 .satisfies(e -> assertThat(String.valueOf(e.getMessage())).hasSizeLessThan(4000));
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -319,7 +267,7 @@ class ReaderLoadTest {
         Path source = source("x", "print-and-exit {\"finished\":{}");
 
         assertThatThrownBy(() -> served.load("d", source)).hasMessageContaining("a reader died: kind=hostile exit=0");
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -327,7 +275,7 @@ class ReaderLoadTest {
         served.start();
         served.load("d", source("x", "fork"));
 
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
         try (Larder larder = Larder.connect(served.root());
                 Dataset dataset = larder.dataset("d")) {
             assertThat(dataset.array("a").getInt(1)).isEqualTo(1);
@@ -337,12 +285,9 @@ class ReaderLoadTest {
     @Test
     void aReaderAndWhatItStartedDieWithTheirDaemonAndTheNextOneFindsNothing() throws Exception {
         Path source = source("x", "fork-hang");
-        List<String> flags = Stream.concat(
-                        ChildJvm.libraryFlags().stream(),
-                        Stream.of(
-                                "-Dlarder.readers=" + readers,
-                                "-Dlarder.reader.heap=64m",
-                                "-Dlarder.reader.patience=60s"))
+        List<String> flags = Stream.of(
+                        ChildJvm.libraryFlags(), readers.flags(), List.of("-Dlarder.reader.patience=60s"))
+                .flatMap(List::stream)
                 .toList();
         try (ChildJvm child = ChildJvm.start(
                 System.getProperty("java.class.path"),
@@ -359,9 +304,9 @@ class ReaderLoadTest {
 
         Awaitility.await()
                 .atMost(Duration.ofSeconds(10))
-                .until(() -> readersAlive().isEmpty());
+                .until(() -> served.readersAlive().isEmpty());
         served.start();
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -371,7 +316,7 @@ class ReaderLoadTest {
         CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
         Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
-                .until(() -> !readersAlive().isEmpty());
+                .until(() -> !served.readersAlive().isEmpty());
         ProcessHandle.current()
                 .children()
                 .filter(child -> child.info().commandLine().orElse("").contains("ReaderProgram"))
@@ -379,6 +324,6 @@ class ReaderLoadTest {
 
         assertThat(load.handle((done, failure) -> String.valueOf(failure)).get(60, TimeUnit.SECONDS))
                 .contains("a reader died: kind=hostile exit=137 signal=SIGKILL; nothing else is affected");
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 }

@@ -17,14 +17,11 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.readers.http.HttpReader;
-import dev.larder.server.reader.Hdf5Readers;
-import dev.larder.server.reader.PackedReaders;
-import dev.larder.server.reader.Readers;
+import dev.larder.server.reader.TestReaders;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,9 +38,9 @@ import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,69 +50,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RemoteLoadTest {
     private static final int LARGE_BYTES = 20 << 20;
 
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders()
+            .with("http", TestReaders.http())
+            .property("larder.reader.heap", "64m")
+            .property("larder.connections", "4");
 
     @TempDir
     Path sources;
 
     private final WebServer web = new WebServer();
-    private ServedStore served;
-
-    @BeforeEach
-    void start() throws Exception {
-        Path folder = Files.createDirectory(readers.resolve("http"));
-        Files.writeString(
-                folder.resolve("reader.properties"),
-                "schemes=http,https\nas=none\nflags=-XX:TieredStopAtLevel=1\nclasspath=" + classesOfTheReader() + "\n");
-        properties().forEach(property -> System.setProperty(property.get(0), property.get(1)));
-        served = ServedStore.create();
-    }
-
-    private List<List<String>> properties() {
-        return List.of(
-                List.of(Readers.FOLDER_PROPERTY, readers.toString()),
-                List.of("larder.reader.heap", "64m"),
-                List.of("larder.connections", "4"));
-    }
-
-    private static String classesOfTheReader() throws URISyntaxException {
-        return Path.of(HttpReader.class
-                        .getProtectionDomain()
-                        .getCodeSource()
-                        .getLocation()
-                        .toURI())
-                .toString();
-    }
+    private final ServedStore served = ServedStore.create();
 
     @AfterEach
     void close() {
         served.close();
         web.close();
-        properties().forEach(property -> System.clearProperty(property.get(0)));
-        assertThat(readersAlive()).isEmpty();
-    }
-
-    /** Returns the readers of this store that live: all are in its folder. */
-    private List<ProcessHandle> readersAlive() {
-        return ProcessHandle.allProcesses()
-                .filter(process -> folderOf(process.pid())
-                        .startsWith(served.layout().incoming().toString()))
-                .toList();
-    }
-
-    private static String folderOf(long pid) {
-        try {
-            return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).toString();
-        } catch (IOException goneOrOfAnotherUser) {
-            return "";
-        }
-    }
-
-    private void assertNothingIsLeft() {
-        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
-        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
-        assertThat(readersAlive()).isEmpty();
+        assertThat(served.readersAlive()).isEmpty();
     }
 
     private static byte[] bytes(Path file) throws IOException {
@@ -286,7 +237,7 @@ class RemoteLoadTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("it changed while it was read")
                 .hasMessageContaining(web.address("/d/"));
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @ParameterizedTest
@@ -311,7 +262,7 @@ class RemoteLoadTest {
                 .hasMessageContaining(said)
                 .hasMessageContaining(web.address(path))
                 .hasMessageNotContaining(served.root().toString());
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -326,7 +277,7 @@ class RemoteLoadTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining(web.address("/d/one.npy"))
                 .hasMessageContaining(web.address("/d/two.npy"));
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -338,7 +289,7 @@ class RemoteLoadTest {
             assertThatThrownBy(() -> load(web.address("/d/")))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
-            assertNothingIsLeft();
+            served.requireNothingLeft();
         }
         assertThat(web.sentBytes()).isLessThan(100);
     }
@@ -351,7 +302,7 @@ class RemoteLoadTest {
         web.put("/index/a/small.npy", bytes(sources.resolve("small.npy")));
 
         assertThatThrownBy(() -> load(web.address("/index/"))).hasMessageContaining("the server listed it twice");
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     @Test
@@ -372,7 +323,7 @@ class RemoteLoadTest {
         client.interrupt();
         client.join();
         assertThat(failures).hasSize(1);
-        Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(this::assertNothingIsLeft);
+        Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(served::requireNothingLeft);
     }
 
     @Test
@@ -413,8 +364,8 @@ class RemoteLoadTest {
     })
     void whatAReaderReadsItReadsFromAWebServerToo(String golden, String name, String array, int rows) throws Exception {
         served.start();
-        PackedReaders.installIn(readers);
-        Hdf5Readers.installIn(readers);
+        readers.install("packed", TestReaders.packed());
+        readers.install("hdf5", TestReaders.hdf5());
         Path file = sources.resolve(name);
         if (golden.isEmpty()) {
             writePackedTar(file);
@@ -514,9 +465,8 @@ class RemoteLoadTest {
     void aKilledReaderCostsItsOwnLoadAndAKilledDaemonLeavesNothing() throws Exception {
         putFolder();
         web.pauseMs = 300;
-        List<String> flags = Stream.concat(
-                        ChildJvm.libraryFlags().stream(),
-                        properties().stream().map(property -> "-D" + property.get(0) + "=" + property.get(1)))
+        List<String> flags = Stream.of(ChildJvm.libraryFlags(), readers.flags())
+                .flatMap(List::stream)
                 .toList();
         try (ChildJvm child = ChildJvm.start(
                 System.getProperty("java.class.path"),
@@ -527,10 +477,10 @@ class RemoteLoadTest {
             List<String> failures = new CopyOnWriteArrayList<>();
             CompletableFuture<Void> first = failing(failures);
             awaitFetching();
-            readersAlive().forEach(ProcessHandle::destroyForcibly);
+            served.readersAlive().forEach(ProcessHandle::destroyForcibly);
             first.join();
             assertThat(failures).singleElement().asString().contains("a reader died: kind=http");
-            assertNothingIsLeft();
+            served.requireNothingLeft();
 
             CompletableFuture<Void> second = failing(failures);
             awaitFetching();
@@ -539,9 +489,9 @@ class RemoteLoadTest {
         }
         Awaitility.await()
                 .atMost(Duration.ofSeconds(10))
-                .until(() -> readersAlive().isEmpty());
+                .until(() -> served.readersAlive().isEmpty());
         served.start();
-        assertNothingIsLeft();
+        served.requireNothingLeft();
     }
 
     private CompletableFuture<Void> failing(List<String> failures) {
@@ -557,7 +507,7 @@ class RemoteLoadTest {
     private void awaitFetching() {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
-                .until(() -> readersAlive().size() == 1 && isFetching());
+                .until(() -> served.readersAlive().size() == 1 && isFetching());
     }
 
     private boolean isFetching() throws IOException {

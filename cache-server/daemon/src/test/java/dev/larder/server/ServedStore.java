@@ -1,5 +1,6 @@
 package dev.larder.server;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.internal.control.ControlClient;
@@ -205,6 +206,29 @@ final class ServedStore implements AutoCloseable {
         posix.reserve(descriptor, 0, free - pagesLeft * PageSize.BYTES);
         posix.close(descriptor);
         return filler;
+    }
+
+    /** Returns the readers of this store that live, and what they have started: all are in its folder. */
+    List<ProcessHandle> readersAlive() {
+        String incoming = layout.incoming().toString();
+        return ProcessHandle.allProcesses()
+                .filter(process -> folderOf(process.pid()).startsWith(incoming))
+                .toList();
+    }
+
+    private static String folderOf(long pid) {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).toString();
+        } catch (IOException goneOrOfAnotherUser) {
+            return "";
+        }
+    }
+
+    /** Fails unless no load has left anything. */
+    void requireNothingLeft() {
+        assertThat(entries(layout.incoming())).isEmpty();
+        assertThat(entries(layout.data())).isEmpty();
+        assertThat(readersAlive()).isEmpty();
     }
 
     /** Returns the names of what is in a folder, sorted; none where it is absent. */

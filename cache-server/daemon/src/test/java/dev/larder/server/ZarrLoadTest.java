@@ -6,17 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.internal.protocol.ArrayRow;
-import dev.larder.server.reader.Readers;
+import dev.larder.server.reader.TestReaders;
+import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Loads folders of Zarr by the reader in a process of its own. */
@@ -24,8 +24,8 @@ class ZarrLoadTest {
     private static final String METADATA = "{\"zarr_format\": 2, \"shape\": [4], \"chunks\": [2], \"dtype\": \"|u1\","
             + " \"compressor\": null, \"fill_value\": 9, \"filters\": null, \"order\": \"C\"}";
 
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders().with("zarr", TestReaders.zarr());
 
     @TempDir
     Path sources;
@@ -33,15 +33,7 @@ class ZarrLoadTest {
     private ServedStore served;
 
     @BeforeEach
-    void start() throws IOException {
-        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .filter(entry -> entry.matches(".*/(lz4-java|zstd-jni|gson)-.*jar|.*[/-]zarr([/-].*)?"))
-                .collect(Collectors.joining(":"));
-        Files.writeString(
-                Files.createDirectory(readers.resolve("zarr")).resolve("reader.properties"),
-                "names=(?<stem>.+)\\\\.zarr\nfolders=true\nflags=-XX:TieredStopAtLevel=1\nclasspath=" + classPath
-                        + "\n");
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
+    void start() {
         served = ServedStore.create();
         served.start();
     }
@@ -49,7 +41,6 @@ class ZarrLoadTest {
     @AfterEach
     void stop() {
         served.close();
-        System.clearProperty(Readers.FOLDER_PROPERTY);
     }
 
     /** Writes an array of 1, 2 and two missing elements. */

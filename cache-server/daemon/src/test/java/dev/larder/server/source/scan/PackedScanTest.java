@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.server.reader.PackedReaders;
-import dev.larder.server.reader.Readers;
+import dev.larder.server.reader.TestReaders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -21,9 +21,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,19 +34,8 @@ class PackedScanTest {
     @TempDir
     Path folder;
 
-    @TempDir
-    Path readers;
-
-    @BeforeEach
-    void install() throws IOException {
-        PackedReaders.installIn(readers);
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
-    }
-
-    @AfterEach
-    void uninstall() {
-        System.clearProperty(Readers.FOLDER_PROPERTY);
-    }
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders().with("packed", TestReaders.packed());
 
     private static Path packed(String name) {
         return ArrowScanTest.golden("packed").resolve(name + ".arrow");

@@ -10,50 +10,39 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
-import dev.larder.server.reader.Readers;
 import dev.larder.testing.Folders;
+import dev.larder.testing.InstalledReaders;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Lists a file system that is slower, in all, than a reader may be silent. */
 @Tag("slow")
 class HdfsListingTest {
-    private static final String PATIENCE = "larder.reader.patience";
-
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders().property("larder.reader.patience", "8s");
 
     private final StoreLayout store = new StoreLayout(LeavesNothingBehind.newFolder());
     private Daemon daemon;
 
     @BeforeEach
     void start() throws IOException {
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
-        System.setProperty(PATIENCE, "8s");
-        Path folder = Files.createDirectory(readers.resolve("hdfs"));
+        Path folder = Files.createDirectories(readers.folder("hdfs"));
         Files.writeString(
                 folder.resolve("core-site.xml"),
                 "<configuration><property><name>fs.hdfs.impl</name><value>" + SlowFiles.class.getName()
                         + "</value></property></configuration>");
-        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .filter(
-                        entry -> entry.matches(
-                                ".*(hadoop-client-(api|runtime)|slf4j-api|commons-logging).*jar|.*[/-]hdfs/?(target/(test-)?classes)?/?"))
-                .collect(Collectors.joining(":"));
-        Files.writeString(
-                folder.resolve("reader.properties"),
-                "schemes=hdfs\nas=none\nclasspath=" + folder + ":" + classPath + "\n");
+        String classPath = InstalledReaders.classPath(
+                ".*(hadoop-client-(api|runtime)|slf4j-api|commons-logging).*jar|.*[/-]hdfs/?(target/(test-)?classes)?/?");
+        readers.install("hdfs", List.of("schemes=hdfs", "as=none", classPath + ":" + folder));
         daemon = Daemon.start(new DaemonConfig(store.root(), OptionalLong.empty(), 2));
     }
 
@@ -62,8 +51,6 @@ class HdfsListingTest {
         if (daemon != null) { // else it did not start
             daemon.stop(false);
         }
-        System.clearProperty(Readers.FOLDER_PROPERTY);
-        System.clearProperty(PATIENCE);
         Folders.remove(store.root());
     }
 

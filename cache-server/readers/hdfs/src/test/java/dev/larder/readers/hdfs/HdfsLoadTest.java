@@ -13,21 +13,18 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
-import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
+import dev.larder.testing.InstalledReaders;
 import dev.larder.testing.LeavesNothingBehind;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Loads from HDFS of one name node and one data node. */
@@ -38,8 +35,15 @@ class HdfsLoadTest {
     @TempDir
     Path cluster;
 
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders()
+            .with(
+                    "hdfs",
+                    List.of(
+                            "schemes=hdfs",
+                            "as=none",
+                            InstalledReaders.classPath(
+                                    ".*(hadoop-client-(api|runtime)|slf4j-api|commons-logging).*jar|.*[/-]hdfs/?(target/classes)?/?")));
 
     private final StoreLayout store = new StoreLayout(LeavesNothingBehind.newFolder());
     private ChildJvm server;
@@ -47,18 +51,9 @@ class HdfsLoadTest {
     private Daemon daemon;
 
     @BeforeEach
-    void start() throws IOException {
+    void start() {
         server = ChildJvm.start(HdfsServer.class, cluster.toString());
         root = "hdfs://127.0.0.1:" + server.awaitLine(HdfsServer.PORT).substring(HdfsServer.PORT.length());
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
-        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .filter(
-                        entry -> entry.matches(
-                                ".*(hadoop-client-(api|runtime)|slf4j-api|commons-logging).*jar|.*[/-]hdfs/?(target/classes)?/?"))
-                .collect(Collectors.joining(":"));
-        Files.writeString(
-                Files.createDirectory(readers.resolve("hdfs")).resolve("reader.properties"),
-                "schemes=hdfs\nas=none\nclasspath=" + classPath + "\n");
         daemon = Daemon.start(new DaemonConfig(store.root(), OptionalLong.empty(), 2));
     }
 
@@ -70,7 +65,6 @@ class HdfsLoadTest {
         if (server != null) {
             server.close();
         }
-        System.clearProperty(Readers.FOLDER_PROPERTY);
         Folders.remove(store.root());
     }
 

@@ -16,20 +16,18 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
-import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
+import dev.larder.testing.InstalledReaders;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -38,6 +36,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -58,8 +57,8 @@ class S3LoadTest {
     private static String port;
     private static S3Client server;
 
-    @TempDir
-    Path readers;
+    @RegisterExtension
+    final InstalledReaders readers = new InstalledReaders();
 
     private final StoreLayout store = new StoreLayout(LeavesNothingBehind.newFolder());
     private FlakyProxy proxy;
@@ -92,24 +91,20 @@ class S3LoadTest {
     @BeforeEach
     void start() throws IOException {
         proxy = new FlakyProxy(URI.create("http://127.0.0.1:" + port));
-        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
-        Files.createDirectory(readers.resolve("s3"));
         writeReader("-Daws.accessKeyId=someone -Daws.secretAccessKey=" + SECRET);
         daemon = Daemon.start(new DaemonConfig(store.root(), OptionalLong.empty(), 2));
     }
 
     private void writeReader(String flags) throws IOException {
-        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .filter(entry ->
-                        entry.matches(".*(awssdk|reactive-streams|slf4j-api).*jar|.*[/-]s3/?(target/classes)?/?"))
-                .collect(Collectors.joining(":"));
-        Files.writeString(
-                readers.resolve("s3/reader.properties"),
-                "schemes=s3\nas=none\nclasspath=" + classPath
-                        + "\n"
-                        + "flags=-XX:TieredStopAtLevel=1 -Daws.region=us-east-1 -Daws.disableEc2Metadata=true"
-                        + " -Daws.endpointUrl="
-                        + proxy.address() + " " + flags + "\n");
+        readers.install(
+                "s3",
+                List.of(
+                        "schemes=s3",
+                        "as=none",
+                        InstalledReaders.classPath(
+                                ".*(awssdk|reactive-streams|slf4j-api).*jar|.*[/-]s3/?(target/classes)?/?"),
+                        "flags=-XX:TieredStopAtLevel=1 -Daws.region=us-east-1 -Daws.disableEc2Metadata=true"
+                                + " -Daws.endpointUrl=" + proxy.address() + " " + flags));
     }
 
     @AfterEach
@@ -120,7 +115,6 @@ class S3LoadTest {
         if (proxy != null) {
             proxy.close();
         }
-        System.clearProperty(Readers.FOLDER_PROPERTY);
         Folders.remove(store.root());
     }
 
@@ -243,7 +237,7 @@ class S3LoadTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("status=403 code=SignatureDoesNotMatch credentials=system properties")
                 .hasMessageNotContaining("wrong-and-secret");
-        writeReader("-Duser.home=" + readers);
+        writeReader("-Duser.home=" + readers.folder("s3"));
         assertThatThrownBy(() -> load("s3://bucket/some data")).hasMessageContaining("credentials=none");
     }
 }
