@@ -42,7 +42,8 @@ final class Unpackers {
     static @Nullable Unpacker of(String name, Fields configuration) throws BadSource {
         return switch (name) {
             case "blosc" -> Blosc::undo;
-            case "bz2" -> (packed, most) -> read(new BZip2CompressorInputStream(new ByteArrayInputStream(packed), true), most);
+            case "bz2" ->
+                (packed, most) -> read(new BZip2CompressorInputStream(new ByteArrayInputStream(packed), true), most);
             case "crc32c" -> (packed, most) -> withoutChecksum(packed);
             case "delta" -> Delta.of(configuration);
             case "gzip" -> (packed, most) -> read(new GZIPInputStream(new ByteArrayInputStream(packed)), most);
