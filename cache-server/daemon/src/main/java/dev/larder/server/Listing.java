@@ -123,7 +123,7 @@ public final class Listing {
                 .toList());
     }
 
-    /** Returns the error for a name without rows in a store without a daemon: of a damaged dataset, what is damaged. */
+    /** Returns the error for a name without rows in a store without a daemon; for a damaged dataset the error of its files. */
     public LarderException notFound(UnservedStore store, String name) {
         String dataset = Names.datasetIn(name);
         String array = Names.arrayIn(name);

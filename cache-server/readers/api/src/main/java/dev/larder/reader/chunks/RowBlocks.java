@@ -16,7 +16,7 @@ public final class RowBlocks {
     public record Block(long firstRow, int rows, long position, int byteSize) {}
 
     /**
-     * Refuses a shape whose elements no file can have: its length in bytes exceeds a {@code long}, zeros counted as ones.
+     * Refuses a shape with a length in bytes that exceeds a {@code long}, zeros counted as ones.
      *
      * @param file the number of its file, for a refusal
      * @param name its name, for a refusal
