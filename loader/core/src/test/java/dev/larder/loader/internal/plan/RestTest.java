@@ -3,6 +3,7 @@ package dev.larder.loader.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +44,7 @@ class RestTest {
         assertThat(Rest.of(new long[] {0, 1, 6}, 7)).hasToString("left=0,1,6 reached=7");
         for (long[] wrong : new long[][] {{-1}, {7}, {2, 2}, {3, 2}, {2, 8}}) {
             assertThatThrownBy(() -> Rest.of(wrong, 7))
-                    .as("%s", (Object) wrong)
+                    .as(Arrays.toString(wrong))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("reached=7");
         }
