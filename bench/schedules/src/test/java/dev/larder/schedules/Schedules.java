@@ -28,16 +28,17 @@ import org.pastalab.fray.core.randomness.RandomnessProvider;
 import org.pastalab.fray.core.scheduler.POSScheduler;
 
 /**
- * Runs a scenario again and again, each time in another order of its threads, which Fray chooses at random. {@code -Dlarder.rounds=100000}
- * sets how many times, {@code -Dlarder.seed} repeats the orders of a run that printed it.
+ * Runs a scenario again and again, each time in another order of its threads, which Fray chooses at random. {@link Rounds} tells how to have
+ * more of them, or those of a run that printed its seed.
  */
 public final class Schedules {
-    private static final int USUAL = 1_000;
     private static final Path REPORTS = Path.of("target", "fray", "reports");
 
     private final String what;
     private final Class<? extends Scenario> scenario;
+    private final int usual;
     private final List<String> watched;
+    private final boolean isVirtual;
 
     /** Something that threads do together, from the beginning to the end; a failure of any of them, or a wait without end, is a bug. */
     public interface Scenario extends Runnable, AutoCloseable {
@@ -51,21 +52,31 @@ public final class Schedules {
      * @param schedules how many were run, the failing one included
      * @param orders how many of them differ in the order in which threads touch what they share
      */
-    private record Explored(int schedules, int orders, @Nullable Throwable failure) {}
+    private record Explored(
+            int schedules, int orders, @Nullable Throwable failure) {}
 
-    private Schedules(String what, Class<? extends Scenario> scenario, List<String> watched) {
+    private Schedules(
+            String what, int usual, Class<? extends Scenario> scenario, List<String> watched, boolean isVirtual) {
         this.what = what;
+        this.usual = usual;
         this.scenario = scenario;
         this.watched = watched;
+        this.isVirtual = isVirtual;
     }
 
     /**
      * Plans to explore a scenario, whose constructor takes an empty folder in shared memory.
      *
+     * @param usual how many orders are enough for a quick look
      * @param watched classes of which each access to a field counts
      */
-    public static Schedules of(String what, Class<? extends Scenario> scenario, Class<?>... watched) {
-        return new Schedules(what, scenario, names(watched));
+    public static Schedules of(String what, int usual, Class<? extends Scenario> scenario, Class<?>... watched) {
+        return new Schedules(what, usual, scenario, names(watched), false);
+    }
+
+    /** Returns these with a clock that advances only if all threads wait: a wake-up that is lost shows as a time limit that has passed. */
+    public Schedules inVirtualTime() {
+        return new Schedules(what, usual, scenario, watched, true);
     }
 
     private static List<String> names(Class<?>... classes) {
@@ -74,7 +85,7 @@ public final class Schedules {
 
     /** Explores the scenario with all its locks. Fails if one order does. */
     public void requireSound() {
-        Rounds rounds = Rounds.of(what, USUAL);
+        Rounds rounds = Rounds.of(what, usual);
         Explored explored = explore(rounds, Set.of());
         if (explored.failure() != null) {
             throw new AssertionError(what + ": " + told(rounds, explored), explored.failure());
@@ -86,7 +97,7 @@ public final class Schedules {
     /** Explores the scenario without the locks of some classes. Fails unless one order does, and returns how. */
     public Throwable requireFound(Class<?>... unlocked) {
         Set<String> names = Set.copyOf(names(unlocked));
-        Rounds rounds = Rounds.of(what + " without the locks of " + names, USUAL);
+        Rounds rounds = Rounds.of(what + " without the locks of " + names, usual);
         Explored explored = explore(rounds, names);
         if (explored.failure() == null) {
             throw new AssertionError("nothing was found without the locks of " + names + ": " + told(rounds, explored));
@@ -103,8 +114,8 @@ public final class Schedules {
         try (PrintStream progress = newReport("progress.txt")) {
             System.setOut(progress); // Fray clears the screen
             Explored explored = explore(rounds, new ScheduledClasses(watched, unlocked));
-            out.println(what + (unlocked.isEmpty() ? "" : " without the locks of " + unlocked) + ": " + told(rounds, explored)
-                    + (explored.failure() == null ? "" : " found=" + explored.failure()));
+            out.println(what + (unlocked.isEmpty() ? "" : " without the locks of " + unlocked) + ": "
+                    + told(rounds, explored) + (explored.failure() == null ? "" : " found=" + explored.failure()));
             return explored;
         } catch (IOException | ReflectiveOperationException e) {
             throw new AssertionError(e);
@@ -169,9 +180,9 @@ public final class Schedules {
                 /* noFray */ false,
                 /* dummyRun */ false,
                 NetworkDelegateType.NONE,
-                SystemTimeDelegateType.NONE,
-                /* virtualTimeDelta */ 0,
-                /* ignoreTimedBlock */ true, // a time limit passes when nothing else can go on
+                isVirtual ? SystemTimeDelegateType.MOCK : SystemTimeDelegateType.NONE,
+                /* virtualTimeDelta */ 1_000,
+                /* ignoreTimedBlock */ !isVirtual, // else every time limit passes when all threads wait
                 /* sleepAsYield */ true,
                 /* resetClassLoader */ false,
                 /* redirectStdout */ false,

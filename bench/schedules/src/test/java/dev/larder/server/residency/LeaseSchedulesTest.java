@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Leases and removals inside the daemon. */
 class LeaseSchedulesTest {
     private static final Schedules LEASES =
-            Schedules.of("leases and removal", LeaseScenario.class, LeaseProbe.class, Residency.class);
+            Schedules.of("leases and removal", 1_000, LeaseScenario.class, LeaseProbe.class, Residency.class);
 
     @Test
     void aVersionIsEitherLeasedOrEvictedInEveryOrder() {
