@@ -144,7 +144,7 @@ class LoadPlanTest {
     @Test
     void aPackIsFullBeforeTheNextOneBegins() {
         int image = 128 + 640; // a header, and data that ends at a multiple of 64
-        PackRule rule = new PackRule(MIB, 1, 4 * image);
+        PackRule rule = new PackRule(MIB, 1, 4L * image);
 
         LoadPlan plan = LoadPlan.of(bytes(10, 640), rule);
 
