@@ -143,6 +143,7 @@ class DescriptorsTest {
         assertThat(ColumnPart.INDEX_SLOTS.arrayName("scene")).isEqualTo("scene/slots");
         assertThat(ColumnPart.INDEX_SLOTS.columnName("a/scene/slots")).isEqualTo("a/scene");
         assertThat(ColumnPart.INDEX_SLOTS.kind()).isEqualTo("index");
+        assertThat(ColumnPart.INDEX_SLOTS.suffix()).isEqualTo("slots");
         assertThat(ColumnPart.NONE.arrayName("x"))
                 .isEqualTo(ColumnPart.NONE.columnName("x"))
                 .isEqualTo("x");

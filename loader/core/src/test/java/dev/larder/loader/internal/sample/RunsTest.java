@@ -19,7 +19,8 @@ class RunsTest {
                 "1,2;1,2",
                 "1,2,3;1-3",
                 "3,4,5,6,7,8,9,12,20,24,28,32;3-9,12,20-32/4",
-                "0,5,10,11,12,13;0-10/5,11-13"
+                "0,5,10,11,12,13;0-10/5,11-13",
+                "99999999,100000000,100000001;99999999-100000001"
             })
     void numbersThatFollowEachOtherAreRuns(String numbers, String text) {
         long[] listed = numbers.isEmpty()
@@ -46,7 +47,8 @@ class RunsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a", "1,", "-3", "5-3", "1-9/0", "0-999999999999", "1-3/", "1;2"})
+    @ValueSource(
+            strings = {"a", "1,", "-3", "5-3", "1-9/0", "0-999999999999", "1-3/", "1;2", "0-16777216", "1,5-16777220"})
     void whatWasNotWrittenHereIsRefused(String text) {
         assertThatThrownBy(() -> Runs.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }
