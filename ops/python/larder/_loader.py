@@ -31,6 +31,7 @@ _ALIGNMENT = 64
 _TOUCHED_FROM = 1 << 10  # bytes of a row: prefetching shorter ones gains nothing (docs/decisions/0037)
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: an order of fewer takes no time, and one of more takes half a gigabyte
 _TOGETHER_BYTES = 1 << 16  # smaller batches are gathered together: to pass one from thread to thread takes as long as to copy as many bytes
+_LONG_ROW_BYTES = 1 << 16  # reads of shorter ones from a disk are so short that two threads wait for each other's turn in the interpreter
 _LEAST_BATCH_BYTES = 1 << 11  # at most 32 batches are gathered together
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
@@ -112,7 +113,7 @@ class Loader:
         self._samples = self._sampler._samples(self._rows)
         self._identity, rank, world = _here(self._dataset, rank, world)
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
-        self._threads = _fitting_threads(transform) if threads is None else _integer("threads", threads, 0)
+        self._threads = _fitting_threads(transform, self._files) if threads is None else _integer("threads", threads, 0)
         self._prefetch, self._timeout = _integer("prefetch", prefetch, 1), min(timeout, _LONGEST_WAIT)
         self._transform = _of_batch(transform, self._dataset, self._names, self._is_tuple)
         batch_bytes = self._batch_size * sum(source.row_bytes for source in self._sources)
@@ -306,10 +307,11 @@ class Loader:
         return _Gatherer(self, epoch, plan)
 
 
-def _fitting_threads(transform):
-    """Return how many threads gather by default. With a transform there is one more, because the loop only waits."""
+def _fitting_threads(transform, files):
+    """Return how many threads gather by default. With a transform, or long rows on a disk, there is one more, because the loop only waits."""
     processors = len(os.sched_getaffinity(0))
-    return min(8, processors if transform else max(1, processors - 1))
+    only_waits = transform or any(file is not None and file.row_bytes >= _LONG_ROW_BYTES for file in files)
+    return min(8, processors if only_waits else max(1, processors - 1))
 
 
 def _ranks(shard):

@@ -59,7 +59,7 @@ public final class LoaderBuilder {
     private boolean dropLast;
     private @Nullable LastBatch lastBatch;
     private FailurePolicy onFailure = FailurePolicy.fail();
-    private int threads = Math.max(1, Math.min(8, Runtime.getRuntime().availableProcessors() - 1));
+    private int threads = PipelineSettings.USUAL_THREADS;
     private int prefetch = 4;
     private Duration timeout = Duration.ofSeconds(30);
     private boolean inOrder = true;
@@ -224,7 +224,8 @@ public final class LoaderBuilder {
     // ---- resources
 
     /**
-     * Sets the number of threads that gather ahead of the consumer; by default, one less than processors, but 1 to 8. With 0, the
+     * Sets the number of threads that gather ahead of the consumer; by default, one less than processors, but 1 to 8; as
+     * many as processors if rows of 64 KiB or more lie on a disk. With 0, the
      * consumer gathers each batch itself. The number does not change the batches.
      */
     public LoaderBuilder threads(int count) {

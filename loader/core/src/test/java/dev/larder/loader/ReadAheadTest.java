@@ -94,6 +94,21 @@ class ReadAheadTest {
                 dataset -> Loader.over(dataset).shuffle(3).batchSize(40).threads(threads));
     }
 
+    @ParameterizedTest
+    @CsvSource({"true,65536,0", "true,65535,1", "false,65536,1"})
+    void longRowsOnADiskHaveOneThreadMore(boolean isOnDisk, int rowBytes, int spared) {
+        StoreFixture store = isOnDisk ? disk : memory;
+        store.publish("d", Map.of("rows", Shelf.noise(9, rowBytes)));
+        int processors = Runtime.getRuntime().availableProcessors();
+
+        try (Larder larder = Larder.connect(store.store());
+                Dataset dataset = larder.dataset("d");
+                Loader loader = Loader.over(dataset).batchSize(2).build()) {
+            assertThat(Shelf.checksum(loader.epoch(1))).isNotZero();
+            assertThat(Shelf.gatherThreads()).isEqualTo(Math.max(1, Math.min(8, processors - spared)));
+        }
+    }
+
     @Test
     void windowsStepsAndBatchesOfAnySizeAreThoseOfMemory() {
         Map<String, FixtureArray> arrays = Map.of(

@@ -55,21 +55,22 @@ public final class HostPipeline implements Pipeline {
     /** Checks that batches are not too long, allocates the slots and starts the threads. */
     public HostPipeline(LoaderSource source, PipelineSettings settings, Consumption consumption) {
         int samples = settings.samples(source);
+        int count = settings.threads(source);
         requireBatchesFit(source, samples);
         this.source = source;
         this.slots = allocate(source, samples, consumption.slots());
         Gather gather = new Gather(source, settings.retries(), settings.maxSkipped());
         RingWork work = new RingWork(
                 taskRows(samples, source.sampleByteSize()),
-                settings.threads() > 0,
-                settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
+                count > 0,
+                count == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
                 settings.inOrder(),
                 consumption.keeps(),
                 consumption.firstSlot());
         this.counters = LoaderCounters.open(source, settings, slots.size());
         try {
             this.ring = new Ring(source, gather, slots, work, consumption.timeout(), counters);
-            this.threads = GatherThreads.start(source, gather, ring, counters, settings.threads());
+            this.threads = GatherThreads.start(source, gather, ring, counters, count);
             this.ahead = gather.readAhead();
         } catch (Throwable e) {
             counters.close();

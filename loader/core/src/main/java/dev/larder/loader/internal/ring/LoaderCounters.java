@@ -53,7 +53,7 @@ public final class LoaderCounters implements AutoCloseable {
     /** Creates the counters of a loader. */
     static LoaderCounters open(LoaderSource source, PipelineSettings settings, int slots) {
         SourceData data = source.data();
-        int rows = settings.threads() + OTHER_ROWS;
+        int rows = settings.threads(source) + OTHER_ROWS;
         LoaderCounters counters = new LoaderCounters(data.name(), rows);
         SlotProvider shared = settings.slots();
         String feed = shared == null ? "" : shared.name();
@@ -75,7 +75,7 @@ public final class LoaderCounters implements AutoCloseable {
                 TaskStat.ofThisProcess().map(TaskStat::startTicks).orElse(0L),
                 System.nanoTime(),
                 feed.isEmpty() ? LoaderDescriptor.PROGRAM_JAVA : LoaderDescriptor.PROGRAM_FEED,
-                settings.threads(),
+                settings.threads(source),
                 slots,
                 settings.batchSize(),
                 Runtime.getRuntime().availableProcessors(),

@@ -1,5 +1,6 @@
 package dev.larder.loader.internal.ring;
 
+import dev.larder.internal.posix.PageSize;
 import dev.larder.loader.internal.device.HostAllocator;
 import dev.larder.loader.internal.device.SlotProvider;
 import dev.larder.loader.internal.field.DeviceFields;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param collation the function over whole batches
  * @param seed the seed of random transforms
  * @param batchSize the number of samples in a batch; 0 if sizes differ
+ * @param threads the number of gather threads, or {@link #USUAL_THREADS}
  * @param prefetch the number of batches that are prepared or open
  * @param runsUserSampler whether looking up rows runs user code, which may take any time
  * @param retries the retries for a sample that cannot be read
@@ -41,6 +43,14 @@ public record PipelineSettings(
         Duration timeout,
         Supplier<HostAllocator> allocator,
         @Nullable SlotProvider slots) {
+    /** Lets {@link #threads(LoaderSource)} choose. */
+    public static final int USUAL_THREADS = -1;
+
+    private static final int MOST_USUAL_THREADS = 8;
+
+    /** From this size on, the kernel's work for a row from a disk takes most of a thread's time. */
+    private static final long LONG_ROW_BYTES = 64 << 10;
+
     /** The first capacity of slots, in samples, for batches of unknown size. */
     private static final int USUAL_BATCH = 64;
 
@@ -68,6 +78,17 @@ public record PipelineSettings(
                 timeout,
                 allocator,
                 null);
+    }
+
+    /** Returns the number of gather threads: by default, one less than processors, and one more for long rows on a disk. */
+    int threads(LoaderSource source) {
+        if (threads != USUAL_THREADS) {
+            return threads;
+        }
+        boolean readsLongRows =
+                source.fields().stream().anyMatch(field -> field.pageBytes() >= LONG_ROW_BYTES + PageSize.BYTES);
+        int processors = Runtime.getRuntime().availableProcessors();
+        return Math.max(1, Math.min(MOST_USUAL_THREADS, readsLongRows ? processors : processors - 1));
     }
 
     /** Returns the first capacity of slots, in samples. */
