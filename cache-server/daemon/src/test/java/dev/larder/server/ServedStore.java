@@ -203,7 +203,7 @@ final class ServedStore implements AutoCloseable {
         Posix posix = Posix.system();
         int descriptor = posix.openOrCreate(filler, 0600);
         long free = Files.getFileStore(filler).getUsableSpace();
-        posix.reserve(descriptor, 0, free - pagesLeft * (long) PageSize.BYTES);
+        posix.reserve(descriptor, 0, free - pagesLeft * PageSize.BYTES);
         posix.close(descriptor);
         return filler;
     }

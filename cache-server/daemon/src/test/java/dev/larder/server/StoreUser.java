@@ -9,17 +9,19 @@ enum StoreUser {
     OTHER_MEMBER(4102, GroupStore.GROUP_ID),
     STRANGER(4103, 4103);
 
-    private final OtherUser user;
+    private final int uid;
+    private final int group;
 
     StoreUser(int uid, int group) {
-        this.user = new OtherUser(uid, group);
+        this.uid = uid;
+        this.group = group;
     }
 
     OtherUser user() {
-        return user;
+        return new OtherUser(uid, group);
     }
 
     int uid() {
-        return user.uid();
+        return uid;
     }
 }
