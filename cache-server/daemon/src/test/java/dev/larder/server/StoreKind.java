@@ -30,10 +30,6 @@ enum StoreKind {
         };
     }
 
-    boolean isTmpfs() {
-        return name().startsWith("TMPFS");
-    }
-
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', ' ');
