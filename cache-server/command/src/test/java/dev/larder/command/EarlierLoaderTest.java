@@ -60,15 +60,15 @@ class EarlierLoaderTest {
     }
 
     /** A state, and the rows that its loader visited after it. */
-    private record Saved(String name, String state, long[] rest) {
+    private record Saved(String name, String state, List<Long> rest) {
         static Saved parse(String line) {
-            String[] parts = line.split("\t");
+            String[] parts = line.split("\t", -1);
             return new Saved(
                     parts[0],
                     parts[1],
-                    Arrays.stream(parts[2].replaceAll("[\\[\\]]", "").split(","))
-                            .mapToLong(Long::parseLong)
-                            .toArray());
+                    Arrays.stream(parts[2].replaceAll("[\\[\\]]", "").split(",", -1))
+                            .map(Long::valueOf)
+                            .toList());
         }
     }
 
@@ -102,15 +102,11 @@ class EarlierLoaderTest {
             }
             if (saved.name.equals("any order")) {
                 assertThat(saved.state).contains("\"format\":2", "\"progress\":");
-                assertThat(visited).containsExactlyInAnyOrder(boxed(saved.rest));
+                assertThat(visited).containsExactlyInAnyOrderElementsOf(saved.rest);
             } else {
-                assertThat(visited).as(saved.name).containsExactly(boxed(saved.rest));
+                assertThat(visited).as(saved.name).containsExactlyElementsOf(saved.rest);
             }
         }
-    }
-
-    private static Long[] boxed(long[] rows) {
-        return Arrays.stream(rows).boxed().toArray(Long[]::new);
     }
 
     @Test
