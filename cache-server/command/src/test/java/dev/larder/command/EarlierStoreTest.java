@@ -14,7 +14,6 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,14 +24,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ParameterizedClass
 @ValueSource(strings = {EarlierStore.FIRST, EarlierStore.LAST})
 class EarlierStoreTest {
-    @Parameter
-    String commit;
-
     @TempDir
     Path folder;
 
+    private final String commit;
+
     private EarlierStore earlier;
     private List<JsonObject> expected = List.of();
+
+    EarlierStoreTest(String commit) {
+        this.commit = commit;
+    }
 
     @BeforeEach
     void unpack() throws IOException, InterruptedException {
