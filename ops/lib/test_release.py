@@ -17,6 +17,7 @@ PROGRAM = Path(__file__).resolve().parents[1] / "release"
 _LOADER = importlib.machinery.SourceFileLoader("release", str(PROGRAM))
 release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", _LOADER))
 _LOADER.exec_module(release)
+CHECKOUT = release.ROOT  # tests replace that of the module
 
 
 class ReleaseTest(unittest.TestCase):
@@ -78,7 +79,7 @@ class ReleaseTest(unittest.TestCase):
     def test_what_is_missing_is_said_and_nothing_counts_as_checked(self):
         states = {row["check"]: row["state"] for row in self.checks.all()}
 
-        for name in ("artifacts", "dependencies", "command", "wheels", "components", "sums"):
+        for name in ("artifacts", "dependencies", "command", "wheels", "components", "sums", "installs"):
             self.assertEqual(states[name], "failed", name)
         self.assertEqual(states["debian"], "skipped")
 
@@ -94,6 +95,26 @@ class ReleaseTest(unittest.TestCase):
         patched.start()
         self.addCleanup(patched.stop)
         return root
+
+    def test_the_version_is_set_wherever_it_is_written(self):
+        root, version = self.repository(), release.version_of(CHECKOUT)
+        texts = {"pom.xml": f"  <version>{version}</version>\n", "a/pom.xml": f"<parent>{version}</parent>\n",
+                 "ops/docs/a/CLIENT.md": f"<version>{version}</version>\n", "ops/container/Containerfile": f"ARG VERSION={version}\n",
+                 "ops/python/larder/__init__.py": (CHECKOUT / "ops/python/larder/__init__.py").read_text()}
+        for name, text in texts.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        for words in (["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "All"]):
+            subprocess.run(["git", *words], cwd=root, check=True)
+        source = self.out / "exported"
+        source.mkdir()
+
+        release.export(source, "7.0.0")
+
+        for name in texts:
+            text = (source / name).read_text()
+            self.assertIn("7.0.0", text, name)
+            self.assertNotRegex(text, "SNAPSHOT|dev0", name)
 
     def before(self):
         return {row["check"]: (row["state"], row["said"]) for row in self.checks.before()}

@@ -58,7 +58,7 @@ class Producer:
 
     def finished(self, seat=0):
         with open(self.page(seat), "rb") as page:
-            ticket, finished, check, _ = struct.unpack("<4q", page.read(32))
+            ticket, finished, check = struct.unpack("<3q", page.read(24))
         return finished if ticket and check == ~finished else None
 
     def publish_when_free(self, epoch, number, *arrays):
@@ -141,6 +141,11 @@ class BatchesTest(unittest.TestCase):
         first["label"] -= 1
         first["image"] = second["image"] / 2
         self.assertRegex(repr(second), "<larder.Batch 1 of epoch 0: 4 samples of .*image")
+
+    def test_a_seat_has_the_pid_and_the_start_of_its_process(self):
+        producer = self.producer(1)
+        with self.attach(), open(producer.page(0), "rb") as page, open("/proc/self/stat") as stat:
+            self.assertEqual(struct.unpack("<2q", page.read(40)[24:]), (os.getpid(), int(stat.read().rpartition(")")[2].split()[19])))
 
     def test_batches_are_read_where_they_lie_without_copies(self):
         self.producer(2)
@@ -346,6 +351,20 @@ class BatchesTest(unittest.TestCase):
         with self.assertRaisesRegex(larder.Refused, "the producer died: ring=run1 batch=2; restart the producer"):
             next(batches)
 
+    def test_what_was_published_just_before_the_producers_death_is_delivered(self):
+        producer = self.producer()
+        batches = self.attach()
+        is_dead = batches._ring.is_producer_dead
+
+        def dead_by_now():
+            if not producer.published:
+                producer.publish(0, 0, *sample(0))
+                producer.die()
+            return is_dead()
+
+        with mock.patch.object(batches._ring, "is_producer_dead", dead_by_now):
+            self.assertEqual(next(batches).number, 0)
+
     def test_a_failure_of_the_producer_is_told(self):
         producer = self.producer(1)
         batches = self.attach()
@@ -397,6 +416,21 @@ class BatchesTest(unittest.TestCase):
             producer.publish(0, number, *sample(number))
         with self.assertRaisesRegex(larder.Refused, "a batch was overwritten while it was read: ring=run1 batch=0"):
             next(copies)
+
+    def test_who_was_overtaken_while_copying_is_told(self):
+        producer = self.producer(1)
+        batches = self.attach()
+        copies = batches._ring.copies
+
+        def copied_too_slowly(sequence):
+            found = copies(sequence)
+            for number in range(1, 4):
+                producer.publish(0, number, *sample(number))
+            return found
+
+        with mock.patch.object(batches._ring, "copies", copied_too_slowly):
+            with self.assertRaisesRegex(larder.Refused, "a batch was overwritten while it was read: ring=run1 batch=0"):
+                next(batches)
 
     def test_views_outlive_their_batches(self):
         self.producer(1)
@@ -495,6 +529,20 @@ class BatchesTest(unittest.TestCase):
         os.waitpid(child, 0)
         with open(producer.page(0), "rb") as page:
             fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def test_a_seat_has_the_start_of_its_consumer_before_its_ticket(self):
+        producer = self.producer(3)
+        with self.attach() as former:
+            self.assertEqual([next(former).number for _ in range(3)], [0, 1, 2])
+        seen, write = [], os.pwrite
+
+        def written(*call):
+            write(*call)
+            seen.append(producer.finished())
+
+        with mock.patch.object(os, "pwrite", written):
+            batches = self.attach()
+        self.assertEqual((set(seen), next(batches).number), ({None, 0}, 0))
 
     def test_a_thousand_consumers_leave_no_descriptor(self):
         self.producer(1)

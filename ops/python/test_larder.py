@@ -3,6 +3,7 @@
     python3 -W error -m unittest discover -s ops/python
 """
 
+import errno
 import fcntl
 import gc
 import glob
@@ -246,6 +247,26 @@ class DatasetTest(StoreCase):
             opening.join(30)
 
         self.assertEqual(found[0]["x"][0], 2)
+
+    def test_a_lease_that_is_removed_before_it_is_locked_is_no_lease(self):
+        folder, lock = self.publish(), fcntl.flock
+
+        def remove_then_lock(file, operation):
+            os.unlink(os.path.join(folder, "lease"))
+            lock(file, operation)
+
+        with mock.patch.object(fcntl, "flock", remove_then_lock):
+            self.assertIsNone(room("_versions")._lease(self.store, "d", 1))
+
+    def test_a_link_in_place_of_a_lease_is_not_followed(self):
+        folder = self.publish()
+        lease = os.path.join(folder, "lease")
+        os.rename(lease, lease + ".moved")
+        os.symlink("lease.moved", lease)
+
+        with self.assertRaises(OSError) as refused:
+            larder.dataset("d")
+        self.assertEqual(refused.exception.errno, errno.ELOOP)
 
     def test_a_store_that_was_made_anew_at_the_same_place_is_not_taken_for_the_old_one(self):
         self.publish(arrays={"x": np.array([1])})
@@ -1058,7 +1079,8 @@ class CacheTest(BuildsCase):
             larder.cache("again", lambda: {"images": made["images"]})
 
     def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
-        for made, reason in (([{"x": 1}, {"x": 2}], r"dict of lists: .name: .row.name. for row in rows."), ([1, "a"], "at=data .*would become '1'"),
+        dicts = [{"x": 1}, {"x": 2}]
+        for made, reason in ((dicts, r"dict of lists, .name: .row.name. for row in it. .*by larder.records\('c0', it\)"), ({"a/b": dicts}, r"records\('c0-a-b', it\)"), ([1, "a"], "at=data .*would become '1'"),
                              ({"a": [1, [2]]}, "at=a"), ([2**63 + 1, -1], "would become"), ([True, 2], "would become 1"), ({"a": {"b": 1}}, "slashes"),
                              ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
                              (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
@@ -1066,6 +1088,8 @@ class CacheTest(BuildsCase):
                              ([[(1 << 62) + 1], [0.5, 1]], "would become")):
             with self.subTest(reason, made=made), self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache(f"c{len(larder.datasets())}", lambda made=made: made)
+        with self.assertRaisesRegex(larder.LarderError, r"its rows are dicts; .*larder.records\('built-a', it\)"), larder.create("built") as dataset:
+            dataset["a"] = dicts
         self.assertEqual(larder.datasets(), [])
 
     def test_room_is_made_before_anything_is_written(self):

@@ -209,7 +209,10 @@ class VectorsTest(StoreCase):
 
     def test_samplers_are_those_of_java(self):
         found = lines("sampler-vectors.txt")
-        self.assertEqual(len(found), 6 * 3 * 7)
+        self.assertEqual(len(found), 6 * 3 * 9 + 1)
+        samplers, (_, rows, seed, epoch, crc) = room("_samplers"), found.pop().split()
+        logarithms = samplers._log(1 - samplers._unit(samplers._philox(int(seed), int(epoch), np.arange(int(rows)), samplers._DRAW_WEIGHTED_ONCE)))
+        self.assertEqual(zlib.crc32(logarithms.astype(">f8").tobytes()), int(crc))
         for line in found:
             name, rows, seed, epoch, samples, crc, description = line.split(" ", 6)
             rows, seed = int(rows), int(seed)
@@ -219,6 +222,8 @@ class VectorsTest(StoreCase):
             sampler = {"permuted": lambda: kind.permuted(seed), "weighted": lambda: kind.weighted(weights, 2 * rows, seed),
                        "stratified": lambda: kind.stratified(labels, seed), "some-random": lambda: kind.random(seed).over(some),
                        "some-weighted": lambda: kind.weighted(weights, 2 * rows, seed).over(some),
+                       "weighted-once": lambda: kind.weighted_without_replacement(weights, (rows + 2) // 3, seed),
+                       "some-weighted-once": lambda: kind.weighted_without_replacement(weights, (rows + 2) // 3, seed).over(some),
                        "some-stratified": lambda: kind.stratified(labels, seed).over(some),
                        "range": lambda: kind.sequential().over(range(rows // 3, rows // 3 + rows // 2))}[name]()
             with self.subTest(line):

@@ -225,6 +225,10 @@ class DoTest(MainCase):
             self.assertIn(f"larder: note: not listed: version is damaged: folder={folder} reason=", err)
         self.assertEqual(self.run_main("path", "pets/legs")[:2], (0, os.path.join(self.store, "data/pets/1/legs.npy\n")))
         self.assertEqual(self.run_main("info", "pest")[0], 4)
+        for name in "torn", "torn/x", "nested":
+            code, out, err = self.run_main("info", name)
+            self.assertEqual((code, out), (8, ""))
+            self.assertRegex(err.splitlines()[-1], f"^larder: version is damaged: folder={self.store}/data/{name.partition('/')[0]}/1 reason=")
         with self.assertWarnsRegex(UserWarning, "no daemon runs"):
             self.assertEqual(larder.ls("pets/l")[0]["path"], os.path.join(self.store, "data/pets/1/legs.npy"))
 

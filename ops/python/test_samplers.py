@@ -7,6 +7,7 @@ import importlib.util
 import itertools
 import json
 import operator
+import pickle
 import threading
 import traceback
 import unittest
@@ -84,13 +85,41 @@ class SamplerTest(LoaderCase):
     def test_an_epoch_of_a_sampler_goes_on_from_a_state_with_its_receipt(self):
         labels, weights = np.arange(self.ROWS) % 3, np.arange(self.ROWS) % 7
         for make in (lambda: [9, 8, 7] * 30, lambda: larder.Sampler.weighted(weights, 150, 3), lambda: larder.Sampler.stratified(labels, 3),
-                     lambda: larder.Sampler.permuted(3).over(range(100)), lambda: Numbers(np.arange(100))):
+                     lambda: larder.Sampler.weighted_without_replacement(weights, 150, 3), lambda: larder.Sampler.permuted(3).over(range(100)), lambda: Numbers(np.arange(100))):
             for drop_last, threads in itertools.product((False, True), (0, 2)):
                 rows = self.resumed(lambda: self.loader(sampler=make(), drop_last=drop_last, threads=threads), 3)
                 self.assertEqual(len(rows) % 16 == 0, drop_last)
         weighted = self.rows(self.loader(sampler=larder.Sampler.weighted(weights, 5000, 3)))
         self.assertFalse(any(weights[row] == 0 for row in weighted))
         self.assertEqual(sorted(self.rows(self.loader(sampler=larder.Sampler.stratified(labels, 3)))), list(range(self.ROWS)))
+
+    def test_without_replacement_no_row_comes_twice_and_each_next_one_is_drawn_by_the_weights_that_are_left(self):
+        weights = np.arange(self.ROWS) % 7
+        once = self.rows(self.loader(sampler=larder.Sampler.weighted_without_replacement(weights, np.count_nonzero(weights), 3)))
+        self.assertEqual(sorted(once), np.flatnonzero(weights).tolist())
+        sampler, draws = larder.Sampler.weighted_without_replacement([1, 2, 3, 4, 0], 2, 6), 5_000
+        counts = np.zeros((5, 5))
+        for epoch in range(draws):
+            counts[tuple(sampler._order(5, epoch))] += 1
+        for first, second in itertools.permutations(range(5), 2):
+            likely = draws * (first + 1) / 10 * (second + 1) / (9 - first) if 4 not in (first, second) else 0
+            self.assertLessEqual(abs(counts[first, second] - likely), 5 * likely**0.5)
+        self.assertEqual(np.trace(counts), 0)
+        self.assertEqual([larder.Sampler.weighted_without_replacement(*extreme, 1)._order(3, 0).tolist() for extreme in (([1e300, 1e-20, 1e-320], 3), ([0] * 3, 0))],
+                         [[0, 1, 2], []])
+
+    def test_a_sampler_pickles_with_its_order(self):
+        labels, weights = np.arange(self.ROWS) % 3, np.arange(self.ROWS) % 7 + 0.5
+        kind, some = larder.Sampler, np.arange(self.ROWS)[::3]
+        for sampler in (kind.sequential(), kind.random(5), kind.permuted(5), kind.weighted(weights, 300, 5), kind.weighted_without_replacement(weights, 2, 5),
+                        kind.stratified(labels, 5)):
+            for one, rows in (sampler, self.ROWS), (sampler.over(some), self.ROWS), (sampler.over(labels == 1), self.ROWS), (sampler.over(range(90)), 90):
+                with self.subTest(one):
+                    other = pickle.loads(pickle.dumps(one))
+                    orders = [np.arange(rows) if order is None else order for order in (each._order(rows, 3) for each in (one, other))]
+                    np.testing.assert_array_equal(*orders)
+                    self.assertEqual((repr(one), one._samples(rows)), (repr(other), other._samples(rows)))
+                    self.assertEqual(repr(pickle.loads(pickle.dumps(sampler)).over([1, 2])), repr(sampler.over([1, 2])))
 
     def test_the_state_of_a_sampler_is_refused_for_another_one(self):
         state = self.loader(sampler=[1, 2, 3]).state_dict()
@@ -145,6 +174,7 @@ class SamplerTest(LoaderCase):
             with self.subTest(sampler), self.assertRaisesRegex(error, message):
                 self.rows(self.loader(sampler=sampler))
         for make, message in ((lambda: larder.Sampler.weighted([1, float("nan")], 1, 1), "row=1 weight=nan"), (lambda: larder.Sampler.weighted([0, 0], 1, 1), "too few rows"),
+                              (lambda: larder.Sampler.weighted_without_replacement([1, 0, 2], 3, 1), "too few rows can be drawn: rows=3 positiveWeights=2 needed=3"),
                               (lambda: larder.Sampler.weighted([[1.0]], 1, 1), "shape="), (lambda: larder.Sampler.stratified([1.5], 1), "labels are not integers"),
                               (lambda: larder.Sampler.random(None), "seed=None"), (lambda: larder.Sampler.random(1).over([-1]), "integers from 0 on"),
                               (lambda: larder.Sampler.random(1).over(np.array([2**63], np.uint64)), "integers from 0 on: rows=.*9223372036854775808"),

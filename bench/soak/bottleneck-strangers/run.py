@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Runs scenarios of bottleneck-strangers, and prints for each its name, the expected cause and the cause that larder names.
 
-    run.py [--seed N] [--classpath JARS_OF_LOADER] [--only-alive] [NAME]...
+    run.py [--seed N] [--only-alive] [NAME]...
 
 As root, for control groups, loop devices and FUSE. $LARDER_COMMAND is the command, by default ops/larder. With --only-alive it asks
 for no cause, and checks that each trainer is alive ten seconds after its word.
@@ -9,6 +9,7 @@ for no cause, and checks that each trainer is alive ten seconds after its word.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -45,14 +46,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", default=f"/dev/shm/larder-strangers-{os.getpid()}")
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--classpath", help="of Java trainers, which are left out without it")
     parser.add_argument("--only-alive", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # to leave nothing behind
     wrong = ran = 0
-    with scenarios.Setting(options.store, options.python, options.classpath) as setting:
+    with scenarios.Setting(options.store, options.python) as setting:
         for scenario in scenarios.scenarios(options.seed):
-            if options.names and scenario.name not in options.names or scenario.trainer is None and not options.classpath:
+            if options.names and scenario.name not in options.names:
                 continue
             try:
                 with setting.run(scenario) as running:

@@ -764,8 +764,8 @@ def session(pid):
 class Setting:
     """A daemon with a store of its own, and everything that a scenario needs around its trainer; leaves nothing behind."""
 
-    def __init__(self, store, python=sys.executable, classpath=None):
-        self.store, self.python, self.classpath = store, python, classpath
+    def __init__(self, store, python=sys.executable):
+        self.store, self.python = store, python
         self.folder = tempfile.mkdtemp(prefix="larder-strangers-", dir="/var/tmp")
         self.mark = os.path.basename(self.folder)
         self.started = []
@@ -776,7 +776,11 @@ class Setting:
         with open(self.folder + "/serve.log", "w") as log:
             self.daemon = subprocess.Popen([LARDER, "serve", "--store", self.store], stdout=log, stderr=log, env=self.environment,
                                            cwd=TREE, start_new_session=True)
-        self.larder("wait-for-daemon")
+        try:
+            self.larder("wait-for-daemon")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *failure):
@@ -822,7 +826,7 @@ class Setting:
     def start(self, scenario, body, parameters, wrap, words):
         if body is None:
             arguments = [str(argument) for argument in scenario.parameters["arguments"]]
-            command = ["java", "-XX:TieredStopAtLevel=1", "-cp", self.classpath, HERE + "/StrangerTrainer.java", self.store, str(SECONDS), *arguments]
+            command = [*self.java(), "-XX:TieredStopAtLevel=1", HERE + "/StrangerTrainer.java", self.store, str(SECONDS), *arguments]
         else:
             script = tempfile.mkstemp(suffix=".py", dir=self.folder)[1]
             with open(script, "w") as file:
@@ -836,6 +840,12 @@ class Setting:
                 words.setdefault(line.strip(), time.monotonic())
         threading.Thread(target=listen, daemon=True).start()
         return process, Running(process.pid, scenario, words, process)
+
+    def java(self):
+        """The start of a command line: the JVM of the daemon and its class path, which also has the loader's classes."""
+        with open(f"/proc/{self.daemon.pid}/cmdline") as line:
+            words = line.read().split("\0")
+        return words[0], "-cp", words[words.index("-cp") + 1]
 
     def end_trainers(self):
         """Ends the processes of this setting but the daemon, by their ids; the mark in their environment shows which they are."""

@@ -65,7 +65,7 @@ class Builder:
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an array, or a list that becomes a column, as `cache` takes them. The value is copied."""
-        self._add(*_stored_forms({name: value}))
+        self._add(*_stored_forms({name: value}, self.name))
 
     def publish(self) -> None:
         """Make everything visible as the dataset's newest version, as the end of ``with`` does."""

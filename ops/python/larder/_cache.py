@@ -85,14 +85,14 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
     or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); a Series of pandas or polars, which comes back as an
     `Array` or a column; or a dict of these or a DataFrame, which comes back as a `Dataset` unless its only name is ``data`` (`larder.frame` opens it as a
     DataFrame). Results that would come back with other values are refused before anything is stored: a tensor, a masked array, a list of dicts
-    (`larder.records` stores these), missing values, an index of rows. The message contains an expression to return instead.
+    (``larder.records(name, rows)`` stores these), missing values, an index of rows. The message contains an expression to return instead.
 
     If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. If the daemon dies meanwhile, the
     result goes to the next daemon. `timeout` is the longest time to wait for another process, in seconds.
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
-    found = _built(name, lambda: _stored_forms(fn()), store, timeout)
+    found = _built(name, lambda: _stored_forms(fn(), name), store, timeout)
     return found["data"] if list(found) == ["data"] else found
 
 

@@ -267,6 +267,7 @@ class Loader:
     def _begin(self, epoch, start=0, length=None):
         self._end()
         counters = self._counted()
+        counters.consumer.of_this_thread()
         counters.consumer.begin(_STARTING)
         try:
             return self._begun_epoch(epoch, start, length)

@@ -104,11 +104,11 @@ def _add_column(name, column, arrays, parts):
         arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
 
 
-def _stored_forms(made):
-    """Return the arrays of a result, and the kinds of those that are parts of columns."""
+def _stored_forms(made, dataset):
+    """Return the arrays of a result for a dataset, and the kinds of those that are parts of columns."""
     arrays, parts = {}, {}
     for name, value in _named_values(made):
-        form = _array_or_column(value, name)
+        form = _array_or_column(value, name, dataset)
         its_arrays, its_parts = {name: form}, {}
         if isinstance(form, tuple):
             its_arrays.clear()
@@ -135,7 +135,7 @@ def _named_values(made):
             yield name, value
 
 
-def _array_or_column(value, at):
+def _array_or_column(value, at, dataset):
     """Return an array, or a column: of a series, a list of texts, of bytes, or of rows that differ in length."""
     if _kind_of_frame(value) == "Series":
         return _series_form(value, at)
@@ -145,8 +145,9 @@ def _array_or_column(value, at):
         return _kept_array(value, at)
     if type(value) in (list, tuple) and len(value):
         if any(isinstance(row, dict) for row in value):
-            raise _refused(value, at, "its rows are dicts", "a dict of lists: {name: [row[name] for row in rows] for name in rows[0]}, "
-                           "or keep the rows with larder.records")
+            records = dataset if at == "data" else f"{dataset}-{at}".replace("/", "-").replace("=", "-")
+            raise _refused(value, at, "its rows are dicts", "a dict of lists, {name: [row[name] for row in it] for name in it[0]}; or keep the list, in a "
+                           f"store of your own, by larder.records({records!r}, it)")
         column = None if _are_arrays_of_one_shape(value) else _kept_column(value, at)
         if column is not None:
             return column

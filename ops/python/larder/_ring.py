@@ -12,6 +12,7 @@ import weakref
 
 import numpy as np
 
+from ._counters import _process_start
 from ._errors import LarderError, _message
 from ._memory import _map_file
 from ._store import _FORMAT_VERSION
@@ -87,7 +88,7 @@ class _Ring:
         wish = self.published() if at_newest else self._oldest()
         self._ticket = int.from_bytes(os.urandom(7), "little") + 1
         os.pwrite(self._seat, struct.pack("<q", 0), 0)
-        os.pwrite(self._seat, struct.pack("<q", self._pid), 24)
+        os.pwrite(self._seat, struct.pack("<qq", self._pid, _process_start()), 24)
         self.finish(wish)
         os.pwrite(self._seat, struct.pack("<q", self._ticket), 0)
         oldest = self._oldest()

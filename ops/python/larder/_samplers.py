@@ -16,16 +16,19 @@ from ._order import _integer, _shuffled
 _HALF, _LOWER = np.uint64(32), np.uint64(0xffffffff)
 _MULTIPLIERS, _WEYL = (np.uint64(0xd2511f53), np.uint64(0xcd9e8d57)), (0x9e3779b9, 0xbb67ae85)
 _PHILOX_ROUNDS, _EPOCH_SPREAD, _DRAWN_TOGETHER = 10, 0x9e3779b97f4a7c15, 1 << 14
-_DRAW_PERMUTED, _DRAW_WEIGHTED, _DRAW_TIME, _DRAW_CLASS = -2, -4, -8, -10  # Java's Draws
+_DRAW_PERMUTED, _DRAW_WEIGHTED, _DRAW_WEIGHTED_ONCE, _DRAW_TIME, _DRAW_CLASS = -2, -4, -6, -8, -10  # Java's Draws
 _FEWEST_ROUNDS, _MOST_ROUNDS, _FEWER_ROUNDS_A_BIT = 8, 48, 4
 _MIX, _MIXED_BITS = np.uint64(0xd6e8feb86659fd93), 63
 _CASTAGNOLI = 0x82f63b78
+_LOG = (0, *map(float.fromhex, ("0x1.5555555555593p-1", "0x1.999999997fa04p-2", "0x1.2492494229359p-2", "0x1.c71c51d8e78afp-3",
+                               "0x1.7466496cb03dep-3", "0x1.39a09d078c69fp-3", "0x1.2f112df3e5244p-3")))
+_LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 
 
 class Sampler:
     """The rows of an epoch and their order, for ``larder.Loader(sampler=...)``: a function of the seed and the epoch.
 
-    Java's ``Sampler`` has the same functions, and the same rows for the same seed, so a state resumes in both languages.
+    Java's ``Sampler`` has the same functions, and the same rows for the same seed, so a state resumes in both languages. A sampler pickles.
 
     >>> labels = larder.open("mnist/train-labels")
     >>> larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, sampler=larder.Sampler.stratified(labels, seed=42))
@@ -43,13 +46,13 @@ class Sampler:
     def random(seed: int) -> Sampler:
         """Visit every row once, in the order of PyTorch's ``randperm``: a loader with ``shuffle=seed``."""
         seed = _integer("seed", seed)
-        return Sampler(f"random(seed={seed})", lambda rows, epoch: _shuffled(rows, seed + epoch))
+        return Sampler(f"random(seed={seed})", functools.partial(_random_order, seed))
 
     @staticmethod
     def permuted(seed: int) -> Sampler:
         """Visit every row once, in the pseudo-random order that Java computes row by row, without memory for it. Here it takes as much as `random`."""
         seed = _integer("seed", seed)
-        return Sampler(f"permuted(seed={seed})", lambda rows, epoch: _permuted(rows, seed, epoch, np.zeros(1, np.intp), _DRAW_PERMUTED)[0])
+        return Sampler(f"permuted(seed={seed})", functools.partial(_permuted_order, seed))
 
     @staticmethod
     def weighted(weights: Any, samples: int, seed: int) -> Sampler:
@@ -58,17 +61,21 @@ class Sampler:
         ``torch.utils.data.WeightedRandomSampler`` has the same probabilities and other draws. Takes about a microsecond for each row.
         """
         weights, samples, seed = np.array(weights, np.float64), _integer("samples", samples, 0), _integer("seed", seed)
-        table = _alias_table(_checked_weights(weights))
+        table = _alias_table(_checked_weights(weights, 1))
+        return Sampler(f"weighted(weights({_numbers_shown(weights, '>f8')}) samples={samples} seed={seed})", functools.partial(_weighted_order, table, samples, seed),
+                       samples, functools.partial(_made_over, Sampler.weighted, "weights", weights, (samples, seed)))
 
-        def order(rows, epoch):
-            _require_one_each("weights", len(weights), rows)
-            kept, aliases = table
-            bits = _philox(seed, epoch, np.arange(samples), _DRAW_WEIGHTED)
-            places = _upper(bits, len(kept)).astype(np.intp)
-            return np.where(_unit(bits * np.uint64(len(kept))) < kept[places], places, aliases[places])
+    @staticmethod
+    def weighted_without_replacement(weights: Any, samples: int, seed: int) -> Sampler:
+        """Draw `samples` different rows, each in proportion to its weight among the rows that are left. At least `samples` weights are above 0.
 
-        return Sampler(f"weighted(weights(rows={len(weights)} crc32c={_numbers_crc(weights, '>f8')}) samples={samples} seed={seed})", order, samples,
-                       lambda rows: Sampler.weighted(_of_rows("weights", weights, rows), samples, seed))
+        ``torch.utils.data.WeightedRandomSampler(..., replacement=False)`` has the same probabilities and other draws.
+        """
+        weights, samples, seed = np.array(weights, np.float64), _integer("samples", samples, 0), _integer("seed", seed)
+        _checked_weights(weights, samples)
+        return Sampler(f"weightedWithoutReplacement(weights({_numbers_shown(weights, '>f8')}) samples={samples} seed={seed})",
+                       functools.partial(_weighted_once_order, weights, samples, seed), samples,
+                       functools.partial(_made_over, Sampler.weighted_without_replacement, "weights", weights, (samples, seed)))
 
     @staticmethod
     def stratified(labels: Any, seed: int) -> Sampler:
@@ -83,20 +90,8 @@ class Sampler:
         labels = labels.astype(np.int64)
         members = np.argsort(labels, kind="stable")
         sizes = np.unique(labels, return_counts=True)[1]
-        starts = np.cumsum(sizes) - sizes
-
-        def order(rows, epoch):
-            _require_one_each("labels", len(labels), rows)
-            times, visited = _unit(_philox(seed, epoch, np.arange(rows), _DRAW_TIME)), np.empty(rows, np.intp)
-            for size in np.unique(sizes).tolist():  # classes of a size together, because there may be many
-                its = np.flatnonzero(sizes == size)
-                places = starts[its, None] + np.arange(size)
-                visited[places] = members[starts[its, None] + _permuted(size, seed, epoch, its, _DRAW_CLASS)]
-                times[places] = (np.arange(size) + times[places]) / size
-            return visited[np.argsort(times, kind="stable")]
-
-        return Sampler(f"stratified(labels(rows={len(labels)} crc32c={_numbers_crc(labels, '>i8')}) seed={seed})", order, None,
-                       lambda rows: Sampler.stratified(_of_rows("labels", labels, rows), seed))
+        return Sampler(f"stratified(labels({_numbers_shown(labels, '>i8')}) seed={seed})", functools.partial(_stratified_order, members, sizes, seed), None,
+                       functools.partial(_made_over, Sampler.stratified, "labels", labels, (seed,)))
 
     def over(self, rows: Any) -> Sampler:
         """Return a sampler for some rows only, given as integers, a range or a mask. Weights and labels are still given for all rows."""
@@ -107,19 +102,11 @@ class Sampler:
         if rows.ndim != 1 or rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() > np.iinfo(np.intp).max):
             raise ValueError(_message("rows of a sampler are integers from 0 on", "give a list of rows, or a mask", rows=repr(rows)))
         rows = rows.astype(np.intp)
-        end = int(rows.max(initial=-1)) + 1
         inner = self if self._parts is None else self._parts(rows)
 
-        def order(count, epoch):
-            if masked not in (None, count):
-                raise LarderError(_message("a mask has to have one element for each row", "or give a list of rows", rows=count, mask=masked))
-            if end > count:
-                raise LarderError(_message("a sampler has rows beyond the last one", "choose rows of this dataset", row=end - 1, rows=count))
-            places = inner._order(len(rows), epoch)
-            return rows if places is None else rows[places]
-
         text = text or f"rows(count={len(rows)} crc32c={_numbers_crc(rows, '>i8')})"
-        return Sampler(f"{inner.description} over {text}", order, len(rows) if inner._count is None else inner._count, None, inner._is_pure)
+        return Sampler(f"{inner.description} over {text}", functools.partial(_order_over, inner, rows, masked),
+                       len(rows) if inner._count is None else inner._count, None, inner._is_pure)
 
     def _order(self, rows, epoch):
         """Return the rows of an epoch as an array; None for the stored order."""
@@ -170,33 +157,95 @@ def _iterated(sampler, seed, owner):
     if seed is not None and not hasattr(sampler, "generator"):
         raise ValueError(_message("the sampler has no generator for the seed", "leave shuffle out", **owner, sampler=name, shuffle=seed))
 
-    def order(rows, epoch):
-        seeded = sampler
-        if seed is not None:
-            import torch
+    return Sampler(f"{name}(samples={count}" + ("" if seed is None else f" seed={seed}") + ")", functools.partial(_iterated_order, sampler, seed, owner, count),
+                   count, None, is_pure=False)
 
-            seeded = copy.copy(sampler)
-            seeded.generator = torch.Generator().manual_seed(seed + epoch & 0xffffffff)
-        elif hasattr(sampler, "set_epoch"):
-            sampler.set_epoch(epoch)
-        where = {**owner, "epoch": epoch, "sampler": name}
-        try:
-            drawn = list(seeded)
-        except Exception as e:
-            _note(e, "the sampler of a loader failed", **where)
-            raise
-        try:
-            found = np.fromiter(map(operator.index, drawn), np.intp, len(drawn))
-        except TypeError:
-            raise TypeError(_message("a sampler yields one row after the other", _OF_BATCHES, **where)) from None
-        wrong = np.flatnonzero((found < 0) | (found >= rows))
-        if len(wrong):
-            raise LarderError(_message("a sampler returned a row that does not exist", "", **where, position=wrong[0], row=found[wrong[0]], rows=rows))
-        if len(found) != count:
-            raise LarderError(_message("a sampler returned another number of rows than its length", "", **where, length=count, returned=len(found)))
-        return found
 
-    return Sampler(f"{name}(samples={count}" + ("" if seed is None else f" seed={seed}") + ")", order, count, None, is_pure=False)
+# Orders. They are bound to their settings as partials, which pickle.
+
+
+def _random_order(seed, rows, epoch):
+    return _shuffled(rows, seed + epoch)
+
+
+def _permuted_order(seed, rows, epoch):
+    return _permuted(rows, seed, epoch, np.zeros(1, np.intp), _DRAW_PERMUTED)[0]
+
+
+def _weighted_order(table, samples, seed, rows, epoch):
+    kept, aliases = table
+    _require_one_each("weights", len(kept), rows)
+    bits = _philox(seed, epoch, np.arange(samples), _DRAW_WEIGHTED)
+    places = _upper(bits, len(kept)).astype(np.intp)
+    return np.where(_unit(bits * np.uint64(len(kept))) < kept[places], places, aliases[places])
+
+
+def _weighted_once_order(weights, samples, seed, rows, epoch):
+    """Return the rows with the smallest exponential random times, after Efraimidis and Spirakis."""
+    _require_one_each("weights", len(weights), rows)
+    times, scaled = np.full(rows, np.nan), weights / (weights.max(initial=0) or 1)  # NaN comes last
+    drawn = np.flatnonzero(scaled)
+    with np.errstate(over="ignore"):  # a very small weight may have an infinite time
+        times[drawn] = -_log(1 - _unit(_philox(seed, epoch, drawn, _DRAW_WEIGHTED_ONCE))) / scaled[drawn]
+    return np.argsort(times, kind="stable")[:samples]
+
+
+def _stratified_order(members, sizes, seed, rows, epoch):
+    _require_one_each("labels", len(members), rows)
+    starts = np.cumsum(sizes) - sizes
+    times, visited = _unit(_philox(seed, epoch, np.arange(rows), _DRAW_TIME)), np.empty(rows, np.intp)
+    for size in np.unique(sizes).tolist():  # classes of a size together, because there may be many
+        its = np.flatnonzero(sizes == size)
+        places = starts[its, None] + np.arange(size)
+        visited[places] = members[starts[its, None] + _permuted(size, seed, epoch, its, _DRAW_CLASS)]
+        times[places] = (np.arange(size) + times[places]) / size
+    return visited[np.argsort(times, kind="stable")]
+
+
+def _order_over(inner, chosen, masked, rows, epoch):
+    if masked not in (None, rows):
+        raise LarderError(_message("a mask has to have one element for each row", "or give a list of rows", rows=rows, mask=masked))
+    if chosen.max(initial=-1) >= rows:
+        raise LarderError(_message("a sampler has rows beyond the last one", "choose rows of this dataset", row=chosen.max(), rows=rows))
+    places = inner._order(len(chosen), epoch)
+    return chosen if places is None else chosen[places]
+
+
+def _iterated_order(sampler, seed, owner, count, rows, epoch):
+    seeded = sampler
+    if seed is not None:
+        import torch
+
+        seeded = copy.copy(sampler)
+        seeded.generator = torch.Generator().manual_seed(seed + epoch & 0xffffffff)
+    elif hasattr(sampler, "set_epoch"):
+        sampler.set_epoch(epoch)
+    where = {**owner, "epoch": epoch, "sampler": type(sampler).__name__}
+    try:
+        drawn = list(seeded)
+    except Exception as e:
+        _note(e, "the sampler of a loader failed", **where)
+        raise
+    try:
+        found = np.fromiter(map(operator.index, drawn), np.intp, len(drawn))
+    except TypeError:
+        raise TypeError(_message("a sampler yields one row after the other", _OF_BATCHES, **where)) from None
+    wrong = np.flatnonzero((found < 0) | (found >= rows))
+    if len(wrong):
+        raise LarderError(_message("a sampler returned a row that does not exist", "", **where, position=wrong[0], row=found[wrong[0]], rows=rows))
+    if len(found) != count:
+        raise LarderError(_message("a sampler returned another number of rows than its length", "", **where, length=count, returned=len(found)))
+    return found
+
+
+def _made_over(make, what, values, settings, rows):
+    """Return a sampler for some rows, of weights or labels for all rows."""
+    if rows.max(initial=-1) >= len(values):
+        raise LarderError(_message(f"a sampler has rows without {what}", "choose rows that have some", row=rows.max(), **{what: len(values)}))
+    return make(values[rows], *settings)
+
+
+# Draws.
 
 
 def _require_one_each(what, count, rows):
@@ -204,19 +253,15 @@ def _require_one_each(what, count, rows):
         raise LarderError(_message(f"the dataset's rows differ in number from the {what}", "give one for each row", **{what: count}, rows=rows))
 
 
-def _of_rows(what, values, rows):
-    if rows.max(initial=-1) >= len(values):
-        raise LarderError(_message(f"a sampler has rows without {what}", "choose rows that have some", row=rows.max(), **{what: len(values)}))
-    return values[rows]
-
-
-def _checked_weights(weights):
+def _checked_weights(weights, needed):
     wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights))) if weights.ndim == 1 else ()
     if weights.ndim != 1 or len(wrong):
         values = {"row": wrong[0], "weight": weights[wrong[0]]} if len(wrong) else {"shape": weights.shape}
         raise ValueError(_message("weights are not finite numbers of at least 0, one for each row", "use the weight 0 for rows that must not be drawn", **values))
-    if not (weights > 0).any():
-        raise ValueError(_message("too few rows can be drawn", "give some rows a weight above 0", rows=len(weights)))
+    positive = np.count_nonzero(weights)
+    if positive < needed:
+        raise ValueError(_message("too few rows can be drawn", "draw fewer samples, or give more rows a weight above 0", rows=len(weights),
+                                  positiveWeights=positive, needed=needed))
     return weights
 
 
@@ -304,6 +349,29 @@ def _mixed(numbers):
     """Return 63 bits. The upper ones depend on all bits of a number."""
     product = numbers * _MIX
     return (product ^ product >> _HALF) * _MIX >> np.uint64(1)
+
+
+def _log(numbers):
+    """Return natural logarithms of normal numbers, as Java's ``StrictMath.log`` rounds them: fdlibm's ``e_log.c``, which has the reasons.
+
+    numpy's own differ in the last bit between releases and processors, and other logarithms are another order.
+    """
+    fractions, exponents = np.frexp(numbers)
+    high = ((fractions * 2 - 1) * 2.0**20).astype(np.intp)  # the upper bits of the fraction decide
+    is_small = high < 0x6a09c
+    f, powers = np.where(is_small, fractions * 2, fractions) - 1, (exponents - is_small).astype(np.float64)
+    s = f / (2 + f)
+    z = s * s
+    w = z * z
+    rest = z * (_LOG[1] + w * (_LOG[3] + w * (_LOG[5] + w * _LOG[7]))) + w * (_LOG[2] + w * (_LOG[4] + w * _LOG[6]))
+    half, lower = 0.5 * f * f, powers * _LN2_LOW
+    taken = np.where((high >= 0x6147a) & (high <= 0x6b851), half - (s * (half + rest) + lower), s * (f - rest) - lower)
+    near = f * f * (0.5 - 0.33333333333333333 * f) - lower
+    return powers * _LN2_HIGH - (np.where((high == 0) | (high >= 0xffffe), near, taken) - f)
+
+
+def _numbers_shown(numbers, form):
+    return f"rows={len(numbers)} crc32c={_numbers_crc(numbers, form)}"
 
 
 def _numbers_crc(numbers, form):

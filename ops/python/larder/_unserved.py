@@ -6,7 +6,7 @@ import re
 import struct
 import warnings
 
-from ._errors import NotFound, _message, _near
+from ._errors import NotFound, _failure, _message, _near
 from ._groups import _lines
 from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _trusted
 
@@ -15,10 +15,12 @@ _INDEX_HEAD = struct.Struct("<8s2IQ2I32s7Q2I")
 _INDEX_SEGMENT = struct.Struct("<Q2IqQ")
 _HELD_FLOCK = re.compile(r"\d+:\s+FLOCK\s+\S+\s+(READ|WRITE)\s+([1-9]\d*)\s+([0-9A-Fa-f]+):([0-9A-Fa-f]+):(\d+)\s")
 _DAMAGED, _UNVERIFIED = "damaged", "unverified"  # ends of the folders of versions that no client opens
+_CHECKSUM = 8
 
 
-def _unserved_rows(store, failure, prefix="", include_retired=False, most_arrays=0):
-    """List arrays as a daemon does, with a warning. Raises the failure of the call to the daemon if there is no store."""
+def _unserved_rows(store, failure, prefix="", include_retired=False, most_arrays=0, damages=None):
+    """List arrays as a daemon does, with a warning. Raises the failure of the call to the daemon if there is no store. `damages` gets the message about
+    each damaged dataset by its name."""
     try:
         names = sorted(filter(_is_name, os.listdir(os.path.join(_trusted(store), "data"))))
     except (FileNotFoundError, NotADirectoryError):
@@ -27,7 +29,7 @@ def _unserved_rows(store, failure, prefix="", include_retired=False, most_arrays
     _warn(store, locks)
     rows, retired = [], []
     for name in names:
-        for row in _rows_of_dataset(store, name, locks, include_retired, most_arrays):
+        for row in _rows_of_dataset(store, name, locks, include_retired, most_arrays, {} if damages is None else damages):
             (retired if row["state"] == "retired" else rows).append(row)
     rows.sort(key=lambda row: row["name"])
     return [row for row in (rows + retired if include_retired else rows) if row["name"].startswith(prefix)]
@@ -35,11 +37,14 @@ def _unserved_rows(store, failure, prefix="", include_retired=False, most_arrays
 
 def _unserved_info(store, failure, name):
     """Describe one array, or all arrays of one dataset."""
-    rows = [row for row in _unserved_rows(store, failure, "", True) if row["state"] != "retired"]
+    damages = {}
+    rows = [row for row in _unserved_rows(store, failure, "", True, damages=damages) if row["state"] != "retired"]
     found = [row for row in rows if row["name"] == name or row["name"].startswith(name + "/")]
     if not found:
         dataset, slash, _ = name.partition("/")
         arrays = [row["name"] for row in rows if slash and row["name"].startswith(dataset + slash)]
+        if dataset in damages and not any(row["name"].partition("/")[0] == dataset for row in rows):
+            raise _failure(_CHECKSUM, damages[dataset])
         known = arrays or sorted({row["name"].partition("/")[0] for row in rows})
         raise NotFound(_message("no such array" if arrays else "no such dataset", _near(name, known), name=name, store=store))
     return found
@@ -68,7 +73,7 @@ def _file_number(path):
     return os.major(status.st_dev), os.minor(status.st_dev), status.st_ino
 
 
-def _rows_of_dataset(store, name, locks, include_evicted, most_arrays):
+def _rows_of_dataset(store, name, locks, include_evicted, most_arrays, damages):
     newest, is_known, folder = _current(store, name), False, os.path.join(store, "data", name)
     for entry in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
         number, _, end = entry.partition(".")
@@ -83,8 +88,9 @@ def _rows_of_dataset(store, name, locks, include_evicted, most_arrays):
             rows = [*_rows_of_version(name, version, manifest, state, locks, most_arrays)]
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, struct.error) as e:
             if os.path.isdir(version):  # otherwise it was removed meanwhile
-                warnings.warn(_message("note: not listed: version is damaged", f"larder reload {name}, or load or compute it again", folder=version,
-                                       reason=getattr(e, "strerror", None) or e), stacklevel=5)
+                damages[name] = _message("version is damaged", f"larder reload {name}, or load or compute it again", folder=version,
+                                         reason=getattr(e, "strerror", None) or e)
+                warnings.warn("note: not listed: " + damages[name], stacklevel=5)
             continue
         is_known |= is_newest or bool(end)
         yield from rows

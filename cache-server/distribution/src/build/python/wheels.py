@@ -100,6 +100,7 @@ def daemon(root, target, version):
         wheel.add_data(path, "data", f"share/{path.relative_to(stage)}")
     wheel.add_data(stage / "completions/larder.bash", "data", "share/bash-completion/completions/larder")
     wheel.add_data(stage / "completions/larder.fish", "data", "share/fish/vendor_completions.d/larder.fish")
+    wheel.add_data(stage / "completions/_larder", "data", "share/zsh/site-functions/_larder")
     wheel.add_data(root / "cache-server/distribution/src/main/sh/larder-of-wheel", "scripts", "larder", 0o755)
     for name in "LICENSE", "THIRD-PARTY.txt":
         wheel.add_license(stage / name)

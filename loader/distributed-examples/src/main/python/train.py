@@ -23,13 +23,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dataset", default="fashion")
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=64, help="of all ranks together")
+    parser.add_argument("--batch-size", type=int, default=64, help="of all ranks together")
     parser.add_argument("--lr", type=float, default=0.05)
     options = parser.parse_args()
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
-    size = options.batch // world
+    size = options.batch_size // world
 
     torch.manual_seed(42)
     model = torch.nn.Linear(784, 10)

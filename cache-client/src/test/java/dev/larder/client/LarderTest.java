@@ -13,6 +13,7 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.LeaseHolder;
 import dev.larder.testing.Leases;
+import dev.larder.testing.RefusingPosix;
 import dev.larder.testing.StoreFixture;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -194,6 +195,28 @@ class LarderTest {
         try (Dataset dataset = opening.get(60, TimeUnit.SECONDS)) {
             assertThat(dataset.version()).isEqualTo(2);
             assertThat(dataset.array("only").getInt(0)).isEqualTo(8);
+        }
+    }
+
+    @Test
+    void aLeaseThatIsRemovedBeforeItIsLockedIsNoLease() {
+        Posix slow = RefusingPosix.before("tryLockShared", () -> fixture.unlink("one", 1));
+
+        assertThat(Lease.tryTake(slow, folder("one"))).isNull();
+    }
+
+    @Test
+    void aVersionThatIsMadeAnewAtTheSamePathHasALeaseOfItsOwn() throws IOException {
+        try (Dataset former = larder.dataset("one")) {
+            assertThat(former.version()).isEqualTo(1);
+            Path lease = folder("one").resolve(StoreLayout.LEASE);
+            Files.delete(lease);
+            Files.createFile(lease);
+
+            try (Dataset present = larder.dataset("one")) {
+                assertThat(present.version()).isEqualTo(1);
+                assertThat(isLeased("one")).isTrue();
+            }
         }
     }
 

@@ -7,16 +7,21 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The system, in a process that for a while has as many mappings as it may have. */
+/** The system, with calls that fail or come too late. */
 public final class RefusingPosix {
     private RefusingPosix() {}
 
     /** Returns the system whose one call fails for want of room as often as {@code refusals} says. */
     public static Posix refusing(String call, AtomicInteger refusals) {
+        return before(call, () -> refuse(refusals));
+    }
+
+    /** Returns the system, which runs an action before each call of this name. */
+    public static Posix before(String call, Runnable action) {
         return (Posix) Proxy.newProxyInstance(
                 Posix.class.getClassLoader(), new Class<?>[] {Posix.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals(call)) {
-                        refuse(refusals);
+                        action.run();
                     }
                     try {
                         return method.invoke(Posix.system(), arguments);

@@ -237,6 +237,17 @@ def write_huge():
         chunks[2_999_999_000:] = np.arange(1000) % 251
 
 
+def write_endless():
+    """Write datasets of more than 2^63 bytes, as HDF5 allows, and arrays without elements in spite of such a dimension."""
+    with h5py.File(HERE / "endless.h5", "w") as file:
+        file.create_dataset("chunks", (1 << 40, 1 << 40), "<f8", chunks=(1, 1024))
+        file.create_dataset("whole", (1 << 62, 4), "<f8")
+        file.create_dataset("bytes", (1 << 61,), "<f8", chunks=(1024,))
+        file.create_dataset("elements", (1 << 60,), np.dtype(("<f8", (2,))), chunks=(16,))
+        file.create_dataset("texts", (1 << 62,), h5py.string_dtype(), chunks=(16,))
+        file.create_dataset("few", (4, 1 << 40), "u1", chunks=(4, 16))
+
+
 def write_sparse():
     """Write columns with more rows than a reader can visit. The file has only a few of them."""
     rows = 10**15
@@ -345,6 +356,7 @@ def main():
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     write_open()
     write_huge()
+    write_endless()
     write_sparse()
     with h5py.File(HERE / "refused.h5", "w") as file:
         file["good"] = np.arange(4)

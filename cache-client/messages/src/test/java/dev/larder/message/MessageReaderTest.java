@@ -26,6 +26,11 @@ class MessageReaderTest {
             public synchronized int read(byte[] target, int offset, int length) {
                 return super.read(target, offset, Math.min(length, pieceLength));
             }
+
+            @Override
+            public synchronized int available() {
+                return 0; // else the channel reads again until the buffer is full
+            }
         });
     }
 
@@ -103,6 +108,49 @@ class MessageReaderTest {
         second.release();
         assertThat(readAll(second, pieces("{}\0".getBytes(StandardCharsets.UTF_8), 3)))
                 .containsExactly("{}");
+    }
+
+    @Test
+    void shortMessagesNeedNoMoreThanTheFirstKilobyte() throws IOException {
+        String message = "{" + "x".repeat(98) + "}";
+        byte[] stream = (message + "\0").repeat(50).getBytes(StandardCharsets.UTF_8);
+
+        assertThat(readAll(new MessageReader(new MessageBudget(0)), pieces(stream, 150)))
+                .hasSize(50)
+                .containsOnly(message);
+    }
+
+    @Test
+    void onlyAReaderWithoutBytesReturnsItsMemory() throws IOException {
+        MessageBudget budget = new MessageBudget(2048);
+        ReadableByteChannel channel = pieces(("{" + "x".repeat(1500) + "}\0").getBytes(StandardCharsets.UTF_8), 1100);
+        MessageReader reader = new MessageReader(budget);
+        reader.read(channel);
+        reader.read(channel);
+
+        reader.releaseIfEmpty();
+        assertThat(reader.hasBytes()).isTrue();
+        assertThat(budget.tryTake(1)).isFalse();
+
+        assertThat(reader.next()).isNotNull();
+        reader.releaseIfEmpty();
+        assertThat(reader.hasBytes()).isFalse();
+        assertThat(budget.tryTake(2048)).isTrue();
+    }
+
+    @Test
+    void aReaderHasRoomUntilItsBufferIsFull() throws IOException {
+        byte[] bytes = "{".repeat(1025).getBytes(StandardCharsets.UTF_8);
+        ReadableByteChannel channel = pieces(bytes, 1023);
+        MessageReader reader = new MessageReader();
+
+        assertThat(reader.hasRoom()).isTrue();
+        reader.read(channel);
+        assertThat(reader.hasRoom()).isTrue();
+        assertThat(reader.read(channel)).isEqualTo(1);
+        assertThat(reader.hasRoom()).isFalse();
+        assertThat(reader.beginning(3)).asString(StandardCharsets.UTF_8).isEqualTo("{{{");
+        assertThat(reader.beginning(5000)).hasSize(1024);
     }
 
     @Test

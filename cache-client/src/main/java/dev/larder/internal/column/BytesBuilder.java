@@ -7,7 +7,7 @@ import java.util.List;
 
 /** Builds a column of raw bytes, such as whole files. Either all rows have names or none has. */
 public final class BytesBuilder extends ColumnBuilder {
-    /** The last level of the name of the column with the row names. */
+    /** The names of rows are a column of their own: below the name of this one, with this name. */
     public static final String NAMES = "names";
 
     private final NativeBytes values;

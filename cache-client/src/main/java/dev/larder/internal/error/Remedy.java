@@ -16,7 +16,8 @@ public final class Remedy {
     public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
 
     /** For a full mount. A dataset without a source is lost when it is evicted. */
-    public static final String FREE_SPACE = "evict datasets that have a source, or use a larger mount";
+    public static final String FREE_SPACE =
+            "evict datasets that have a source, or use a larger mount (size=, nr_inodes=)";
 
     private Remedy() {}
 

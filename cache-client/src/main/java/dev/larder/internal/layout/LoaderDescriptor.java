@@ -27,11 +27,12 @@ import org.agrona.concurrent.AtomicBuffer;
  * 1024 rows of 128 bytes
  * </pre>
  *
- * A row belongs to one thread, and only that thread writes it.
+ * A row belongs to one thread, and only that thread writes it. Row 0 is that of the
+ * consumer, or of the thread that uploads. If this thread gathers, it counts that in row 1, without its id.
  *
  * <pre>
  *    0 int32  role: 0 unused, 1 consumer, 2 the thread that uploads, 3 a thread that gathers; a consumer that helps has a row for each role
- *    8 int64  thread id, 0 if unknown
+ *    8 int64  thread id, 0 if unknown or if the thread has ended
  *   16 double for each {@link WorkPart}: its total time in seconds
  *   88 int64  batches that the consumer has taken
  * </pre>
@@ -57,6 +58,9 @@ public final class LoaderDescriptor {
 
     public static final int HEADER_LENGTH = 1024;
     public static final int ROW_LENGTH = 128;
+
+    /** The row of a consumer that gathers itself. */
+    public static final int HELPER_ROW = 1;
 
     /** The most rows of a file. */
     public static final int ROW_LIMIT = 1 << 11;

@@ -54,7 +54,8 @@ package dev.larder.internal.layout;
  *    0 ticket int64      any number but 0, new for each consumer; 0 if the seat is free
  *    8 finished int64    the consumer needs no batch before this one
  *   16 check int64       ~finished, written after it; any other value means that finished is being written
- *   24 pid int64         for messages
+ *   24 pid int64         for messages and lists
+ *   32 start int64       of this process, in ticks since the boot (/proc/PID/stat): pid and start identify it
  * </pre>
  *
  * <p><b>The producer</b> publishes batch q in these steps. A ticket counts if it is neither 0 nor dropped, and is known if it was in its page
@@ -149,7 +150,8 @@ public final class RingDescriptor {
     public static final int SEAT_FINISHED_OFFSET = SEAT_TICKET_OFFSET + Long.BYTES;
     public static final int SEAT_CHECK_OFFSET = SEAT_FINISHED_OFFSET + Long.BYTES;
     public static final int SEAT_PID_OFFSET = SEAT_CHECK_OFFSET + Long.BYTES;
-    public static final int SEAT_LENGTH = SEAT_PID_OFFSET + Long.BYTES;
+    public static final int SEAT_PROCESS_START_OFFSET = SEAT_PID_OFFSET + Long.BYTES;
+    public static final int SEAT_LENGTH = SEAT_PROCESS_START_OFFSET + Long.BYTES;
 
     private RingDescriptor() {}
 

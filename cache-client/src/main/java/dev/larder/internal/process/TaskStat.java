@@ -26,6 +26,16 @@ public record TaskStat(char state, long majorFaults, long cpuTicks, long startTi
         return of(Path.of("/proc/self"));
     }
 
+    /** Reads the facts of the process with this pid and start; empty if it has ended, or if this pid namespace does not show it. */
+    public static Optional<TaskStat> of(long pid, long startTicks) {
+        return of(Path.of("/proc", Long.toString(pid))).filter(stat -> stat.startTicks == startTicks);
+    }
+
+    /** Returns whether the process was stopped by a signal or a debugger. */
+    public boolean isStopped() {
+        return state == 'T' || state == 't';
+    }
+
     /** Reads the facts of a folder in {@code /proc}; empty if the process or thread does not exist. */
     public static Optional<TaskStat> of(Path folder) {
         try {

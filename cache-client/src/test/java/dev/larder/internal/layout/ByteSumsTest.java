@@ -23,6 +23,7 @@ class ByteSumsTest {
         assertThat(ByteSums.roundUp(0, 4096)).isZero();
         assertThat(ByteSums.roundDown(8191, 4096)).isEqualTo(4096);
         assertThat(ByteSums.roundDown(4096, 4096)).isEqualTo(4096);
+        assertThat(ByteSums.roundDown(12_293, 4096)).isEqualTo(12_288);
     }
 
     @Test

@@ -82,6 +82,19 @@ class NamesTest {
         assertThatThrownBy(() -> ArrayName.parse(name)).isInstanceOf(LarderException.class);
     }
 
+    @ParameterizedTest
+    @CsvSource({"mnist,mnist,", "mnist/,mnist,", "mnist/a,mnist,a", "mnist/a/b,mnist,a/b", "/a,'',a"})
+    void aNameIsOfADatasetOrOfOneOfItsArrays(String name, String dataset, String array) {
+        assertThat(Names.datasetIn(name)).isEqualTo(dataset);
+        assertThat(Names.arrayIn(name)).isEqualTo(array);
+    }
+
+    @Test
+    void aLongNameIsShownInPart() {
+        assertThat(Names.printable("x".repeat(80))).isEqualTo("x".repeat(80));
+        assertThat(Names.printable("x".repeat(81))).isEqualTo("x".repeat(80) + "...");
+    }
+
     @Test
     void hostileNamesAreShownHarmlessly() {
         assertThatThrownBy(() -> Names.requireDataset("\u001b[31m" + "x".repeat(10_000)))

@@ -3,8 +3,12 @@ package dev.larder.internal.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.BitSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,5 +42,33 @@ class ShardRowsTest {
         for (String none : new String[] {"", "3", "3/3", "-1/2", "1/0", "a/b", "1/2 "}) {
             assertThatThrownBy(() -> ShardRows.parse(none)).isInstanceOf(IllegalArgumentException.class);
         }
+    }
+
+    @Test
+    void theNumberOfShardsHasALimit() {
+        assertThat(new ShardRows(0, 999_999).count()).isEqualTo(999_999);
+        assertThatThrownBy(() -> new ShardRows(0, 1_000_000)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aFileHasTheRowsAndTheWholeThatTheyAreOf(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve(StoreLayout.SHARD);
+        assertThat(ShardFile.read(folder)).isNull();
+
+        for (String whole : new String[] {"", "ab".repeat(32), "x".repeat(194)}) {
+            ShardFile shard = new ShardFile(new ShardRows(3, 12), whole);
+            Files.writeString(file, shard.text());
+            assertThat(ShardFile.read(folder)).isEqualTo(shard);
+        }
+        Files.writeString(file, "3/12");
+        assertThat(ShardFile.read(folder)).isEqualTo(new ShardFile(new ShardRows(3, 12), ""));
+        for (String damaged : new String[] {"", "12/3 \n", "3/12 " + "x".repeat(195) + "\n"}) {
+            Files.writeString(file, damaged);
+            assertThatThrownBy(() -> ShardFile.read(folder))
+                    .hasMessageContaining("cannot read which rows a version has");
+        }
+        Files.delete(file);
+        Files.createDirectory(file);
+        assertThat(ShardFile.read(folder)).isNull();
     }
 }

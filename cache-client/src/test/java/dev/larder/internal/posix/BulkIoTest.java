@@ -145,6 +145,20 @@ class BulkIoTest {
                 .isEqualTo(Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS));
     }
 
+    @Test
+    void aWriteThatTheFileSystemTakesOnlyInPartIsRefused() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
+            int descriptor = posix.openOrCreate(tiny.folder().resolve("file"), 0600);
+
+            assertThatThrownBy(() -> io.write(descriptor, 0, ByteBuffer.allocateDirect(2 << 20), 0, 2 << 20))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
+
+            assertThat(posix.status(descriptor).byteSize()).isEqualTo(1 << 20);
+            posix.close(descriptor);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"never", "advise", "always"})
     void aFullFileSystemRefusesToPopulateInsteadOfKilling(String huge) {

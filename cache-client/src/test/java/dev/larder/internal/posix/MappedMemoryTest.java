@@ -1,9 +1,11 @@
 package dev.larder.internal.posix;
 
+import static dev.larder.testing.RefusingPosix.before;
 import static dev.larder.testing.RefusingPosix.refuse;
 import static dev.larder.testing.RefusingPosix.refusing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -12,7 +14,13 @@ import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -128,6 +136,43 @@ class MappedMemoryTest {
 
         assertThat(refusals).hasValue(0);
         assertThat(buffer).isEqualTo(ByteBuffer.allocate(BYTES.length));
+    }
+
+    @Test
+    void itCountsAsClosedBeforeItReadsAsZeros() {
+        AtomicReference<@Nullable MappedMemory> closing = new AtomicReference<>();
+        AtomicBoolean wasOpen = new AtomicBoolean(true);
+        MappedMemory memory = mapWritable(before(
+                "replaceWithZeros",
+                () -> wasOpen.set(Objects.requireNonNull(closing.get()).isOpen())));
+        closing.set(memory);
+
+        memory.close();
+
+        assertThat(wasOpen).isFalse();
+    }
+
+    @Test
+    void addressesAreUnmappedOnceNothingOfThemCanBeReached() {
+        AtomicInteger unmapped = new AtomicInteger();
+        List<ByteBuffer> buffers = new ArrayList<>(List.of(bufferOfClosed(before("unmap", unmapped::incrementAndGet))));
+        System.gc();
+        assertThat(buffers).containsExactly(ByteBuffer.allocate(BYTES.length));
+        assertThat(unmapped).hasValue(0);
+
+        buffers.clear();
+
+        await().until(() -> {
+            System.gc();
+            return unmapped.get() == 1;
+        });
+    }
+
+    /** A method of its own, because its caller's frame would keep the memory reachable. */
+    private ByteBuffer bufferOfClosed(Posix system) {
+        try (MappedMemory memory = mapWritable(system)) {
+            return memory.buffer(0, BYTES.length);
+        }
     }
 
     private MappedMemory mapWritable(Posix system) {

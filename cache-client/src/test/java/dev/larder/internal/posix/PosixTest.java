@@ -16,8 +16,11 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Arrays;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PosixTest {
+    private static final long SIGPIPE = 13;
     private static final int NO_DESCRIPTOR = 1 << 20;
 
     private final Posix posix = Posix.system();
@@ -242,15 +246,21 @@ class PosixTest {
         posix.close(descriptor);
     }
 
+    /** Reads the flag: children of the JDK close all descriptors, those of other libraries do not. */
     @Test
-    void descriptorsDoNotReachChildProcesses() throws Exception {
-        int descriptor = posix.openForReading(file);
-        Process child = new ProcessBuilder("ls", "-l", "/proc/self/fd").start();
-        String open = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        child.waitFor();
-        posix.close(descriptor);
+    void descriptorsDoNotReachChildProcesses() throws IOException {
+        int[] opened = {posix.openForReading(file), posix.openForWriting(file), posix.openOrCreate(file, 0600)};
+        for (int descriptor : opened) {
+            String info = Files.readString(Path.of("/proc/self/fdinfo/" + descriptor));
+            String flags = info.lines()
+                    .filter(line -> line.startsWith("flags:"))
+                    .findFirst()
+                    .orElseThrow();
+            posix.close(descriptor);
 
-        assertThat(Arrays.asList(open.split("\n"))).noneMatch(line -> line.contains(folder.toString()));
+            assertThat(Long.parseLong(flags.substring("flags:".length()).strip(), 8) & LibC.O_CLOEXEC)
+                    .isNotZero();
+        }
     }
 
     @Test
@@ -286,6 +296,30 @@ class PosixTest {
 
         assertThat(posix.status(descriptor).isRegular()).isFalse();
         posix.close(descriptor);
+    }
+
+    @Test
+    void aWaitThatASignalInterruptsGoesOn() throws Exception {
+        boolean isArm = System.getProperty("os.arch").equals("aarch64");
+        long gettid = isArm ? 178 : 186;
+        long tgkill = isArm ? 131 : 234;
+        long pid = ProcessHandle.current().pid();
+        int process = posix.openProcess(pid); // which does not end
+        AtomicLong thread = new AtomicLong();
+        CompletableFuture<Boolean> waiting = CompletableFuture.supplyAsync(() -> {
+            thread.set(LibC.syscall(gettid, 0, 0, 0, 0, 0, 0));
+            return posix.awaitEnd(process, Duration.ofMillis(300));
+        });
+
+        while (!waiting.isDone()) {
+            if (thread.get() != 0) {
+                LibC.syscall(tgkill, pid, thread.get(), SIGPIPE, 0, 0, 0); // the JVM handles and ignores it
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+
+        assertThat(waiting.get()).isFalse();
+        posix.close(process);
     }
 
     private static void assertFails(ThrowingCallable call, ErrorCode code, String message) {

@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
             "Become another program that holds datasets while it runs: they are not evicted, and a reload does not"
                     + " remove them. Waits for datasets that are loading or registered.",
             "The program finds $$LARDER_STORE and, for each NAME, $$LARDER_PATH_<NAME>: the folder of the version, or"
-                + " the file of an array (DATASET/ARRAY). In <NAME>, letters are capitals, and other characters except"
-                + " digits are _.",
+                    + " the file of an array (DATASET/ARRAY). In <NAME>, letters are capitals, and other characters except"
+                    + " digits are _.",
             "The exit code is the program's; 127 if there is no such program, 126 if it cannot be run."
         },
         customSynopsis = "larder run [--hold NAME...] [--redirect] [--timeout=D] [--store=DIR] -- CMD...")
@@ -118,7 +118,9 @@ final class Run implements Callable<Integer> {
             HeldName other = held.putIfAbsent(next.variable(), next);
             if (other != null && !other.equals(next)) {
                 throw new ParameterException(
-                        spec.commandLine(), "names share the variable " + next.variable() + ": " + other + ", " + next);
+                        spec.commandLine(),
+                        "names share the variable " + next.variable() + ": " + other + ", " + next
+                                + "; hold one of them in a larder run of its own");
             }
         }
         return held;

@@ -2,6 +2,9 @@
 # Names of datasets and arrays, read from the store: no JVM is started and no daemon asked.
 # Names go into COMPREPLY one by one and are never expanded: a store may be somebody else's.
 
+# The generated script calls it, and zsh has none.
+[[ -z ${ZSH_VERSION:-} ]] || function compopt() { :; }
+
 # Prints the folder of the store that the command line means.
 function _larder_store() {
   local i folder

@@ -248,6 +248,14 @@ class UnservedStoreTest {
                             line.contains("damaged data was set aside: folder=" + data.resolve("pairs/1.damaged")))
                     .anyMatch(line -> line.contains("registration is damaged: file=" + data.resolve("gone/registered")))
                     .anyMatch(line -> line.contains("folder=" + data.resolve("empty/1")));
+            for (String name : List.of("words", "words/x", "pairs", "gone", "empty")) {
+                Answer info = Answer.of(copy, "info", name);
+                assertThat(info.code()).isIn(6, 8);
+                assertThat(info.err().lines().reduce("", (first, last) -> last))
+                        .contains("damaged")
+                        .contains("=" + data.resolve(name.replaceFirst("/.*", "")))
+                        .doesNotContain("did you mean");
+            }
         } finally {
             Folders.remove(copy);
         }

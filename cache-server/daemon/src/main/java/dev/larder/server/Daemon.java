@@ -1,9 +1,7 @@
 package dev.larder.server;
 
-import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ProgressListener;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.internal.posix.Posix;
@@ -27,6 +25,7 @@ import dev.larder.server.metrics.UsageSampler;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -214,11 +213,7 @@ public final class Daemon implements AutoCloseable {
             return daemon;
         } catch (IOException e) {
             store.abandon();
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot start the daemon")
-                    .with("store", config.store())
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
+            throw Space.failed("cannot start the daemon", config.store(), e);
         } catch (RuntimeException | Error e) {
             store.abandon();
             throw e;

@@ -123,8 +123,8 @@ public final class Listing {
                 .toList());
     }
 
-    /** Returns the error for a name without rows in a store without a daemon. */
-    public LarderException notFound(Path store, String name) {
+    /** Returns the error for a name without rows in a store without a daemon; for a damaged dataset the error of its files. */
+    public LarderException notFound(UnservedStore store, String name) {
         String dataset = Names.datasetIn(name);
         String array = Names.arrayIn(name);
         Optional<PublishedVersion> version = contents.current.stream()
@@ -133,12 +133,16 @@ public final class Listing {
         if (array != null && version.isPresent()) {
             return version.get().noSuchArray(array);
         }
+        LarderException damage = store.unreadable(dataset);
+        if (damage != null && rows(dataset).isEmpty()) {
+            return damage;
+        }
         List<String> known = rows("", true, 1).stream()
                 .filter(row -> row.state() != State.RETIRED)
                 .map(row -> Names.datasetIn(row.name()))
                 .distinct()
                 .toList();
-        return NearNames.noSuchDataset(store, dataset, known);
+        return NearNames.noSuchDataset(store.layout().root(), dataset, known);
     }
 
     private List<ArrayRow> rows(Selection selection, boolean includeRetired, int mostArrays) {

@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -360,6 +361,26 @@ class ComputedRowsTest {
 
         assertThat(served.control().regions("")).isEmpty();
         assertThat(ServedStore.entries(served.layout().regions())).containsExactly(RegionDescriptor.LOCKS_FILE);
+    }
+
+    @Test
+    void rowsThatAProcessHasOpenAreNotRemoved() {
+        served.start();
+        load(0);
+        AtomicBoolean removed = new AtomicBoolean();
+        Path file;
+        try (Dataset dataset = open()) {
+            dataset.rows(RowsProgram.spec());
+            file = region().file();
+
+            assertThat(RowsRegion.removeUnused(served.root(), file, () -> removed.set(true)))
+                    .isFalse();
+        }
+
+        assertThat(removed).isFalse();
+        assertThat(RowsRegion.removeUnused(served.root(), file, () -> removed.set(true)))
+                .isTrue();
+        assertThat(removed).isTrue();
     }
 
     @Test

@@ -207,7 +207,7 @@ class FullStoreTest {
         try {
             daemon = served.start(OptionalLong.of(ServedStore.ANY_CAPACITY));
         } catch (LarderException refused) {
-            assertThat(refused.code() + " " + refused.getMessage()).containsIgnoringCase("space");
+            assertThat(refused.code()).as(refused.getMessage()).isEqualTo(ErrorCode.NO_SPACE);
             return;
         }
         loadAndForgetOrBeFull(served, source);

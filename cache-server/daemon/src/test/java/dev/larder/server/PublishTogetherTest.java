@@ -6,9 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +48,24 @@ class PublishTogetherTest {
         loadBoth();
 
         assertThat(served.control().list("", true)).hasSize(2);
+    }
+
+    @Test
+    void aVersionIsInItsPlaceBeforeTheLinkNamesIt() throws IOException, InterruptedException {
+        served.load("a", first);
+        try (WatchService changes = FileSystems.getDefault().newWatchService()) {
+            served.layout().dataset("a").register(changes, StandardWatchEventKinds.ENTRY_CREATE);
+
+            served.load("a", second);
+
+            List<String> created = new ArrayList<>();
+            while (created.size() < 2) {
+                WatchKey some = Objects.requireNonNull(changes.poll(1, TimeUnit.MINUTES));
+                some.pollEvents().forEach(event -> created.add(String.valueOf(event.context())));
+                some.reset();
+            }
+            assertThat(created).containsExactly("2", "current");
+        }
     }
 
     @Test

@@ -21,10 +21,12 @@ enum StoreKind {
         String options = "size=" + size;
         return switch (this) {
             case USUAL -> null;
+            case TMPFS_NEVER -> TinyTmpfs.mount("huge=never," + options);
+            case TMPFS_ADVISE -> TinyTmpfs.mount("huge=advise," + options);
+            case TMPFS_WITHIN_SIZE -> TinyTmpfs.mount("huge=within_size," + options);
+            case TMPFS_ALWAYS -> TinyTmpfs.mount("huge=always," + options);
             case EXT4 -> TinyTmpfs.ext4(options);
             case OVERLAY -> TinyTmpfs.overlay(options);
-            default ->
-                TinyTmpfs.mount("huge=" + name().substring("TMPFS_".length()).toLowerCase(Locale.ROOT) + "," + options);
         };
     }
 

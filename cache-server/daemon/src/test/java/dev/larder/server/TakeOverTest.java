@@ -13,11 +13,14 @@ import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.npy.Dtype;
+import dev.larder.server.store.lock.StoreLock;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeaseHolder;
 import dev.larder.testing.Leases;
+import dev.larder.testing.RefusingPosix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -66,6 +69,20 @@ class TakeOverTest {
         assertThat(refusal).contains("REFUSED another daemon owns the store").contains("pid=" + first.pid());
         assertThat(served.control().status().pid()).isEqualTo(first.pid());
         assertThat(valueOf("d")).isEqualTo(1);
+    }
+
+    @Test
+    void aLockThatIsRemovedBeforeItIsTakenOwnsNothing() {
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        Posix slow = RefusingPosix.before("tryLockExclusive", () -> {
+            if (isFirst.getAndSet(false)) { // another daemon removes its store
+                assertThat(served.layout().lock().toFile().delete()).isTrue();
+            }
+        });
+
+        try (StoreLock lock = StoreLock.take(slow, served.layout())) {
+            assertThat(lock.isInPlace()).isTrue();
+        }
     }
 
     @Test

@@ -20,7 +20,7 @@ final class GatherNotice {
         this.listener = listener;
     }
 
-    /** Reports the wait for the fewest nodes that the run needs if it is time, and returns when to look again. */
+    /** Reports that nodes are missing, if the next report is due. Returns the time of the next call: at most {@code fewest}, the end of the wait. */
     Deadline look(int nodes, Deadline fewest) {
         if (next.isOver()) {
             listener.said("waiting for nodes: nodes=" + nodes + " needed=" + options.minNodes() + " endpoint="

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
@@ -94,8 +95,7 @@ class AnyOrderTest {
                     .as("case %d of seed %d", round, seed)
                     .containsExactlyInAnyOrderElementsOf(
                             LongStream.range(0, ROWS).boxed().toList());
-            assertThat(state).isNotNull();
-            if (state.isEpochDone()) {
+            if (Objects.requireNonNull(state).isEpochDone()) {
                 List<Long> order = inBatches ? rows(buckets.order(ROWS, 0)::row) : rows(sampler.order(ROWS, 0)::row);
                 assertThat(state.receipt())
                         .as("case %d of seed %d", round, seed)

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,11 @@ public final class Images implements AutoCloseable {
         store.publish("images", arrays);
         larder = Larder.connect(store.store());
         dataset = larder.dataset("images");
+    }
+
+    /** Returns the folder of the store. */
+    Path folder() {
+        return store.store();
     }
 
     static Images of(List<String> names) {

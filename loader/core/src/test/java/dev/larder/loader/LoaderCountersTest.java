@@ -56,6 +56,10 @@ class LoaderCountersTest {
     }
 
     private List<Path> files() throws IOException {
+        return files(folder);
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.toList();
         }
@@ -138,6 +142,27 @@ class LoaderCountersTest {
             epoch.forEach(batch -> {});
             assertThat(nanos(read(files().get(0)), LoaderDescriptor.ROLE_GATHERER, WorkPart.USER_CODE))
                     .isPositive();
+        }
+    }
+
+    @Test
+    void theDecodingOfImagesIsCountedApartFromTheStepsAfterIt() throws IOException {
+        try (Images images = Images.of(List.of("photo.png"))) {
+            Path counters = Files.createDirectory(images.folder().resolve("loaders"));
+            try (Loader loader = Loader.over(images.dataset)
+                    .fields(Field.images("image").transform(new Transform().resize(600, 600)))
+                    .batchSize(1)
+                    .threads(0)
+                    .build()) {
+                loader.epoch(0).forEach(batch -> {});
+
+                ByteBuffer file = read(files(counters).get(0));
+                long decoding = nanos(file, LoaderDescriptor.ROLE_GATHERER, WorkPart.DECODING);
+                long resizing = nanos(file, LoaderDescriptor.ROLE_GATHERER, WorkPart.TRANSFORMING);
+                assertThat(decoding).isPositive();
+                assertThat(resizing).isPositive();
+                assertThat(loader.stats().transforming().toNanos()).isEqualTo(decoding + resizing);
+            }
         }
     }
 

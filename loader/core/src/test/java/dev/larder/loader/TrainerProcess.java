@@ -127,11 +127,11 @@ final class TrainerProcess implements AutoCloseable {
         process = builder.start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         commands = process.outputWriter(StandardCharsets.UTF_8);
-        awaitTrainer();
+        trainer = startedTrainer();
     }
 
     /** Waits until the trainer begins, and passes over the last lines of one that was killed. */
-    private void awaitTrainer() throws IOException {
+    private ProcessHandle startedTrainer() throws IOException {
         List<String> passed = new ArrayList<>();
         String line = lines.readLine();
         while (line != null && !line.startsWith(BEGIN)) {
@@ -139,8 +139,7 @@ final class TrainerProcess implements AutoCloseable {
             line = lines.readLine();
         }
         assertThat(line).as("trainer did not begin: " + passed).isNotNull();
-        trainer =
-                ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
+        return ProcessHandle.of(Long.parseLong(line.substring(BEGIN.length()))).orElseThrow();
     }
 
     /** Returns whether to kill it in its next command; in Java it is rarely, because a start takes long. */
@@ -173,7 +172,7 @@ final class TrainerProcess implements AutoCloseable {
             process.onExit().join();
             start();
         } else {
-            awaitTrainer();
+            trainer = startedTrainer();
         }
     }
 

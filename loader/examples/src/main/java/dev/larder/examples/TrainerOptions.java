@@ -23,7 +23,7 @@ record TrainerOptions(
               --label TEXT               name of this run in its output (run)
               --learning-rate X          size of the first step (0.1)
               --epochs N                 passes over the training images (8)
-              --batch N                  images per step (256)
+              --batch-size N             images per step (256)
               --seed N                   seed of the shuffling (42)
               --json-result FILE         also write the result to this file
               --hold-until-stdin-closes  keep the dataset open after the result, until standard input ends
@@ -64,7 +64,7 @@ record TrainerOptions(
                 case "--label" -> label = value;
                 case "--learning-rate" -> learningRate = Float.parseFloat(value);
                 case "--epochs" -> epochs = Integer.parseInt(value);
-                case "--batch" -> batch = Integer.parseInt(value);
+                case "--batch-size" -> batch = Integer.parseInt(value);
                 case "--seed" -> seed = Long.parseLong(value);
                 case "--json-result" -> jsonResult = Path.of(value);
                 default -> throw new IllegalArgumentException("unknown option: " + option);
@@ -73,7 +73,7 @@ record TrainerOptions(
 
         TrainerOptions finish() {
             if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
-                throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
+                throw new IllegalArgumentException("--epochs, --batch-size and --learning-rate must be positive");
             }
             if (!label.matches("[\\p{L}\\p{N}=+._-]+")) {
                 throw new IllegalArgumentException("--label takes letters, digits and = + . _ - only: " + label);

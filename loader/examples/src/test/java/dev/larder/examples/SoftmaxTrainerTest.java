@@ -34,7 +34,8 @@ class SoftmaxTrainerTest {
     @Test
     void learnsWhatCanBeLearned() throws IOException {
         try (StoreFixture store = drawings()) {
-            SoftmaxTrainer.Result result = train(store, "--epochs", "8", "--learning-rate", "0.1", "--batch", "64");
+            SoftmaxTrainer.Result result =
+                    train(store, "--epochs", "8", "--learning-rate", "0.1", "--batch-size", "64");
 
             assertThat(result.tested().accuracy()).isGreaterThan(0.95);
             assertThat(result.tested().loss()).isLessThan(0.5);

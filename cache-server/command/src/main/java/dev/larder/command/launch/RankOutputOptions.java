@@ -77,7 +77,9 @@ public final class RankOutputOptions {
     /** Returns the destinations for a number of ranks. */
     public Choice choice(int worldSize) {
         if (logFolder == null && (redirects != null || tee != null)) {
-            throw new ParameterException(spec.commandLine(), "--redirects and --tee need --log-dir");
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--redirects and --tee need --log-dir: add --log-dir DIR, a folder for the files");
         }
         int[] only = streams("--redirects", redirects, worldSize);
         int[] both = streams("--tee", tee, worldSize);

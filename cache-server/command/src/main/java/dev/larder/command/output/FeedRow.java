@@ -4,6 +4,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.process.TaskStat;
 import dev.larder.server.store.lock.LeaseTable.HeldVersion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,6 +59,7 @@ public record FeedRow(
     /**
      * A process that reads the batches.
      *
+     * @param pid its pid; 0 if it is not visible
      * @param behind the number of published batches that it has not finished
      */
     public record Consumer(long pid, long behind, State state) {}
@@ -190,13 +192,17 @@ public record FeedRow(
                 return Optional.empty();
             }
             long pid = said.getLong(RingDescriptor.SEAT_PID_OFFSET);
+            // without the start it may be a process of another pid namespace, or a later one with the same pid
+            TaskStat process = TaskStat.of(pid, said.getLong(RingDescriptor.SEAT_PROCESS_START_OFFSET))
+                    .orElse(null);
             long behind = Math.max(0, published - finished);
             boolean isDropped = bytes.getLong(RingDescriptor.droppedOffset(seat)) == ticket;
-            return Optional.of(new Consumer(pid, behind, isDropped ? State.DROPPED : state(pid, behind)));
+            return Optional.of(new Consumer(
+                    process == null ? 0 : pid, behind, isDropped ? State.DROPPED : state(process, behind)));
         }
 
-        private State state(long pid, long behind) {
-            if (ProcessFacts.of(pid).map(ProcessFacts::isStopped).orElse(false)) {
+        private State state(@Nullable TaskStat process, long behind) {
+            if (process != null && process.isStopped()) {
                 return State.STOPPED;
             }
             return slots > 0 && behind > slots - 1 - slots / 4 ? State.SLOW : State.READING;

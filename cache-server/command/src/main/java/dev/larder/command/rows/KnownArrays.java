@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class KnownArrays {
     private final Path store;
     private final PrintWriter err;
-    private @Nullable Listing unserved;
+    private @Nullable UnservedStore unserved;
 
     /** Prepares to list, and reads nothing yet. */
     public KnownArrays(Path store, PrintWriter err) {
@@ -32,7 +32,7 @@ public final class KnownArrays {
         try {
             return ControlClient.at(store).list(prefix, includeRetired);
         } catch (LarderException e) {
-            return unserved(e).rows(prefix, includeRetired, 0);
+            return Listing.of(unserved(e)).rows(prefix, includeRetired, 0);
         }
     }
 
@@ -41,7 +41,7 @@ public final class KnownArrays {
         try {
             return ControlClient.at(store).list(mostArrays);
         } catch (LarderException e) {
-            return unserved(e).rows("", false, mostArrays);
+            return Listing.of(unserved(e)).rows("", false, mostArrays);
         }
     }
 
@@ -50,22 +50,22 @@ public final class KnownArrays {
         try {
             return ControlClient.at(store).info(name);
         } catch (LarderException e) {
-            List<ArrayRow> rows = unserved(e).rows(name);
+            UnservedStore read = unserved(e);
+            List<ArrayRow> rows = Listing.of(read).rows(name);
             if (rows.isEmpty()) {
-                throw unserved(e).notFound(store, name);
+                throw Listing.of(read).notFound(read, name);
             }
             return rows;
         }
     }
 
-    private Listing unserved(LarderException failure) {
-        Listing known = unserved;
+    private UnservedStore unserved(LarderException failure) {
+        UnservedStore known = unserved;
         if (known == null) {
-            UnservedStore read = read(store, failure);
-            known = Listing.of(read);
+            known = read(store, failure);
             unserved = known;
-            err.println("larder: note: " + note(read));
-            read.unreadable().forEach(reason -> err.println("larder: note: not listed: " + reason.getMessage()));
+            err.println("larder: note: " + note(known));
+            known.unreadable().forEach(reason -> err.println("larder: note: not listed: " + reason.getMessage()));
         }
         return known;
     }

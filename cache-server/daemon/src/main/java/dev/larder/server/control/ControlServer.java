@@ -5,6 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.SelectionKey;
@@ -58,11 +59,7 @@ public final class ControlServer implements AutoCloseable {
         } catch (IOException failure) {
             ControlLoop.closeQuietly(selector);
             ControlLoop.closeQuietly(listener);
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot listen at the control socket")
-                    .with("socket", settings.socket())
-                    .with("reason", failure)
-                    .cause(failure)
-                    .remedy("check the store's file system and permissions");
+            throw Space.failed("cannot listen at the control socket", settings.socket(), failure);
         }
     }
 

@@ -103,8 +103,9 @@ public final class LoadJob extends Ingest {
         return clients.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
 
+    /** Returns whether this is ending early; true from the moment that {@link #join} fails, although {@link #cancel} comes after it. */
     boolean isCancelled() {
-        return cancelled;
+        return cancelled || clients.get() == 0;
     }
 
     /** Removes a client. Cancels the load if it was the last one. */

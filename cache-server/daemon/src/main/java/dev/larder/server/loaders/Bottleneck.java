@@ -20,7 +20,7 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
 
     private static final double NEARLY_ALWAYS = 0.9;
 
-    /** The kernel's figures count only from this share of the threads' work on: below it, waking up and noise explain them. */
+    /** The kernel's figures count only from this share of the work on: below it, waking up and noise explain them. */
     private static final double NOTABLE = 0.2;
 
     /** The longest mean time of a page fault that reads from a disk. */
@@ -47,13 +47,13 @@ public record Bottleneck(Map<Cause, Double> shares, Cause cause, double waited, 
         Map<Cause, Double> weights = weights(work);
         double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         double waited = Math.min(1, work.time(WorkPart.WAITING_FOR_BATCH) / window);
-        double starting = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
+        double begun = Math.min(1 - waited, work.time(WorkPart.STARTING) / window);
+        // Longer epochs save no more than the time while all threads are idle. The rest of a start is a wait for their
+        // work.
+        double starting = Math.min(begun, 1 - work.busy() / window);
+        waited += begun - starting;
         if (waited < HARDLY && keepsLock(work)) {
             waited = NEARLY_ALWAYS * (1 - starting);
-        }
-        if (work.batches() == 0 && sum > 0) { // one slow batch, which happens to be the first of its epoch
-            waited += starting;
-            starting = 0;
         }
         double gathered = work.uploaderWaits() < 0 ? waited : Math.min(waited, work.uploaderWaits() / window);
         double trainer = 1 - waited - starting;

@@ -15,7 +15,7 @@ public enum Cause {
     PROCESSOR("no processor"),
     /** The loader waits for the trainer. */
     TRAINER("trainer"),
-    /** Epochs begin: their order is computed, and their first batch is gathered. */
+    /** Epochs begin, and all threads are idle: their order is computed, and threads start. */
     STARTING("starting");
 
     private final String text;

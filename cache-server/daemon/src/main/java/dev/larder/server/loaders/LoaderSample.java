@@ -79,9 +79,7 @@ record LoaderSample(
         }
         LoaderDescriptor.Facts facts = LoaderDescriptor.facts(bytes);
         Path process = PROCESSES.resolve(Long.toString(facts.pid()));
-        TaskStat stat = TaskStat.of(process)
-                .filter(one -> one.startTicks() == facts.processStart())
-                .orElse(null); // another process has its pid in this namespace
+        TaskStat stat = TaskStat.of(facts.pid(), facts.processStart()).orElse(null);
         List<WorkRow> rows = new ArrayList<>();
         @Nullable Path tasks = stat == null ? null : process.resolve("task");
         for (int row = 0; row < LoaderDescriptor.rows(bytes); row++) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param uploaderWaits the time that the thread that uploads waited for batches; negative if there is no such thread
  * @param gatherers the threads that gather, without the consumer
  * @param helped the working time of a consumer that gathers itself
+ * @param busy how long one thread or more worked, at least: the sums do not show overlaps
  * @param visible the working time of the threads with known scheduling; the next three are of these threads
  * @param isReading whether one of them waits for a disk at the end
  * @param processCpu the processor time of the whole process; 0 if it is unknown
@@ -28,6 +29,7 @@ record LoaderWork(
         long uploaderWaits,
         int gatherers,
         long helped,
+        long busy,
         long visible,
         long cpu,
         long queued,
@@ -44,15 +46,20 @@ record LoaderWork(
             WorkRow earlier = before == null || row >= before.rows().size()
                     ? null
                     : before.rows().get(row);
-            sums.add(earlier, now.rows().get(row));
+            sums.add(row, earlier, now.rows().get(row));
+        }
+        long window = Math.max(1, now.nanos() - (before == null ? now.facts().createdNanos() : before.nanos()));
+        if (before != null && !now.rows().isEmpty() && !before.rows().isEmpty()) {
+            sums.addHelp(before.rows().get(0), now.rows().get(0), window);
         }
         return new LoaderWork(
                 now.facts(),
-                Math.max(1, now.nanos() - (before == null ? now.facts().createdNanos() : before.nanos())),
+                window,
                 sums.times,
                 sums.uploaderWaits,
                 sums.gatherers,
                 sums.helped,
+                Math.min(window, sums.busy(now.facts().threads())),
                 sums.visible,
                 sums.cpu,
                 sums.queued,
@@ -87,6 +94,8 @@ record LoaderWork(
         private long uploaderWaits = -1;
         private int gatherers;
         private long helped;
+        private long worked;
+        private long longest;
         private long visible;
         private long cpu;
         private long queued;
@@ -98,7 +107,12 @@ record LoaderWork(
             this.moment = moment;
         }
 
-        void add(@Nullable WorkRow before, WorkRow now) {
+        /** Returns the longest work of one row, or the mean of all threads if that is longer. */
+        long busy(int threads) {
+            return Math.max(longest, worked / Math.max(1, threads));
+        }
+
+        void add(int row, @Nullable WorkRow before, WorkRow now) {
             long[] grown = now.nanos().clone();
             long working = 0;
             for (WorkPart part : WorkPart.values()) {
@@ -116,11 +130,33 @@ record LoaderWork(
             }
             if (now.role() == LoaderDescriptor.ROLE_CONSUMER) {
                 batches += now.batches() - (before == null ? 0 : before.batches());
-            } else if (now.thread() != 0) {
+                return;
+            }
+            longest = Math.max(longest, working);
+            if (row == LoaderDescriptor.HELPER_ROW) {
+                helped += working;
+                return;
+            }
+            worked += working;
+            if (now.thread() != 0) { // else it has ended
                 gatherers++;
                 addScheduling(before, now, working);
-            } else {
-                helped += working;
+            }
+        }
+
+        /**
+         * Adds the kernel's view of a consumer that gathers itself. Its thread does other work too, and waited for a processor as
+         * often meanwhile. Its faults and blocks may be those of other work.
+         */
+        void addHelp(WorkRow before, WorkRow now, long window) {
+            Scheduling start = before.scheduling();
+            Scheduling end = now.scheduling();
+            if (start != null && end != null && before.thread() == now.thread()) {
+                double share = Math.min(1, (double) helped / window);
+                long waited = Math.min(helped, Math.round(share * (end.queuedNanos() - start.queuedNanos())));
+                visible += helped;
+                queued += waited;
+                cpu += helped - waited;
             }
         }
 

@@ -1,9 +1,7 @@
 package dev.larder.server.metrics;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.CountersDescriptor;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -59,7 +57,7 @@ public final class Counters {
             CountersDescriptor.formatVersionRelease(buffer);
             return counters;
         } catch (IOException failure) {
-            throw failed("cannot create counters", file, failure);
+            throw Space.failed("cannot create counters", file, failure);
         }
     }
 
@@ -76,16 +74,8 @@ public final class Counters {
             CountersDescriptor.formatVersionRelease(buffer);
             counters = again;
         } catch (IOException failure) {
-            throw failed("cannot create the counters again", file, failure);
+            throw Space.failed("cannot create the counters again", file, failure);
         }
-    }
-
-    private static LarderException failed(String what, Path file, IOException failure) {
-        return Failure.of(ErrorCode.UNEXPECTED, what)
-                .with("file", file)
-                .with("reason", failure)
-                .cause(failure)
-                .remedy("check space and permissions of the store");
     }
 
     /** Returns counters in a private heap array, for parts that run without a store. */

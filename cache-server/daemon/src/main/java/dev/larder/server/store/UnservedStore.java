@@ -23,6 +23,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +31,7 @@ import java.util.OptionalLong;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The contents of a store that no daemon serves, read once from its files. Locks and changes nothing, and compares no checksum of data. A version
@@ -45,6 +47,7 @@ public final class UnservedStore {
     private final List<PublishedVersion> retired = new ArrayList<>();
     private final List<Registration> registrations = new ArrayList<>();
     private final List<LarderException> unreadable = new ArrayList<>();
+    private final Map<String, LarderException> unreadableDatasets = new HashMap<>();
     private List<HeldVersion> held = List.of();
 
     private UnservedStore(StoreLayout layout) {
@@ -115,9 +118,11 @@ public final class UnservedStore {
         if (VersionReader.number(folder) == 0) {
             return Optional.empty();
         } else if (fileName(folder).endsWith(VersionReader.DAMAGED)) {
-            unreadable.add(Failure.of(ErrorCode.CHECKSUM, "damaged data was set aside")
-                    .with("folder", folder)
-                    .remedy("copy the undamaged .npy files from there, or compute the data again"));
+            add(
+                    folder,
+                    Failure.of(ErrorCode.CHECKSUM, "damaged data was set aside")
+                            .with("folder", folder)
+                            .remedy("copy the undamaged .npy files from there, or compute the data again"));
             return Optional.empty();
         }
         try {
@@ -132,8 +137,13 @@ public final class UnservedStore {
 
     private void addUnlessGone(Path path, LarderException reason) {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            unreadable.add(reason);
+            add(path, reason);
         }
+    }
+
+    private void add(Path path, LarderException reason) {
+        unreadable.add(reason);
+        unreadableDatasets.putIfAbsent(fileName(layout.data().relativize(path).getName(0)), reason);
     }
 
     private void readRegistration(Path dataset) {
@@ -187,6 +197,11 @@ public final class UnservedStore {
     /** Returns why versions or registrations cannot be read. */
     public List<LarderException> unreadable() {
         return Collections.unmodifiableList(unreadable);
+    }
+
+    /** Returns why a dataset has a version or a registration that cannot be read; null if it has none. */
+    public @Nullable LarderException unreadable(String dataset) {
+        return unreadableDatasets.get(dataset);
     }
 
     /** Returns the leased versions, as far as this user and pid namespace can see who leases them. */

@@ -125,6 +125,44 @@ class LoadPlanTest {
                 .isLessThan((long) arrays * (bytes + 128 + 64));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "never, 0, 4",
+        "never, 64, 4",
+        "never, 128, 8",
+        "never, 32768, 1024",
+        "never, 102400, 2560",
+        "always, 128, 64",
+        "always, 2048, 128",
+    })
+    void packsAreLongEnoughToBeFewAndShortEnoughForSeveralThreads(String huge, long allMib, long packMib) {
+        PackRule rule = PackRule.of(LoadOptions.none(), huge);
+
+        assertThat(rule.packBytes(allMib * MIB)).isEqualTo(packMib * MIB);
+    }
+
+    @Test
+    void aPackIsFullBeforeTheNextOneBegins() {
+        int image = 128 + 640; // a header, and data that ends at a multiple of 64
+        PackRule rule = new PackRule(MIB, 1, 4 * image);
+
+        LoadPlan plan = LoadPlan.of(bytes(10, 640), rule);
+
+        assertThat(plan.segments()).extracting(Segment::byteSize).containsExactly(4L * image, 4L * image, 2L * image);
+        assertThat(plan.segments()).extracting(Segment::file).containsExactly("pack-0000", "pack-0001", "pack-0002");
+    }
+
+    @Test
+    void aPlanCanGrowByOtherArrays() {
+        LoadPlan plan = LoadPlan.of(bytes(2, MIB), USUAL);
+
+        LoadPlan larger = plan.with(List.of(array("b", "|u1", 2 * MIB)), USUAL);
+
+        assertThat(plan.with(List.of(), USUAL)).isSameAs(plan);
+        assertThat(larger.segments()).extracting(Segment::file).containsExactly("b.npy", "array0.npy", "array1.npy");
+        assertThat(larger.storedBytes()).isEqualTo(4 * MIB + 3 * 8192);
+    }
+
     private static boolean isPack(Segment segment) {
         return segment.file().startsWith("pack-");
     }

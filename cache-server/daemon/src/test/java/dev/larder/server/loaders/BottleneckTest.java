@@ -31,6 +31,7 @@ class BottleneckTest {
                 -1,
                 threads,
                 0,
+                busy(threads, times),
                 kernel.visible,
                 kernel.cpu,
                 kernel.queued,
@@ -40,6 +41,14 @@ class BottleneckTest {
                 kernel.isLocked,
                 0,
                 100));
+    }
+
+    private static long busy(int threads, long[] times) {
+        long work = 0;
+        for (int part = WorkPart.PLANNING.index(); part <= WorkPart.TRANSFORMING.index(); part++) {
+            work += times[part];
+        }
+        return Math.min(SECOND, work / Math.max(1, threads));
     }
 
     private static Bottleneck java(int threads, Map<WorkPart, Double> seconds) {
@@ -162,6 +171,20 @@ class BottleneckTest {
     }
 
     @Test
+    void theStartOfShortEpochsIsAWaitForThreadsThatWorkAllTheTime() {
+        Map<WorkPart, Double> parts =
+                Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.35, WorkPart.GATHERING, 0.95);
+
+        Bottleneck busy = java(1, parts);
+        Bottleneck idle = java(4, parts); // longer epochs would keep these threads busy
+
+        assertThat(busy.cause()).isEqualTo(Cause.GATHER);
+        assertThat(busy.shares().get(Cause.STARTING)).isCloseTo(0.05, within(1e-9));
+        assertThat(busy.shares().get(Cause.GATHER)).isCloseTo(0.9, within(1e-9));
+        assertThat(idle.cause()).isEqualTo(Cause.STARTING);
+    }
+
+    @Test
     void theStartOfEpochsAndUploadsAreNamed() {
         assertThat(java(2, Map.of(WorkPart.STARTING, 0.6, WorkPart.WAITING_FOR_BATCH, 0.1, WorkPart.GATHERING, 0.2))
                         .cause())
@@ -169,7 +192,8 @@ class BottleneckTest {
         Facts facts = new Facts(1, 1, 0, LoaderDescriptor.PROGRAM_JAVA, 2, 4, 256, 4, 1000, "mnist", "");
         long[] times = new long[WorkPart.COUNT];
         times[WorkPart.WAITING_FOR_BATCH.index()] = SECOND * 9 / 10;
-        LoaderWork work = new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, false, 0, false, 0, 100);
+        LoaderWork work =
+                new LoaderWork(facts, SECOND, times, SECOND / 10, 2, 0, 0, 0, 0, 0, 0, false, 0, false, 0, 100);
 
         assertThat(Bottleneck.of(work).cause()).isEqualTo(Cause.UPLOAD);
     }

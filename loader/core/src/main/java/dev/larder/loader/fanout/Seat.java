@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.process.TaskStat;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -74,7 +75,10 @@ final class Seat implements AutoCloseable {
     void sit(long finished) {
         writeTicket(0); // first: without a ticket the producer ignores the page
         page.putLong(RingDescriptor.SEAT_PID_OFFSET, ProcessHandle.current().pid());
-        write(RingDescriptor.SEAT_PID_OFFSET, Long.BYTES);
+        page.putLong(
+                RingDescriptor.SEAT_PROCESS_START_OFFSET,
+                TaskStat.ofThisProcess().map(TaskStat::startTicks).orElse(0L));
+        write(RingDescriptor.SEAT_PID_OFFSET, 2 * Long.BYTES);
         finish(finished);
         writeTicket(ThreadLocalRandom.current().nextLong() | 1); // last: a producer that sees it sees the start
         // The consumer's half of a Dekker pair: write the ticket, then read the claim. The producer claims,

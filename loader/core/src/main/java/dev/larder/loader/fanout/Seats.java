@@ -3,11 +3,9 @@ package dev.larder.loader.fanout;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
-import java.io.IOException;
+import dev.larder.internal.process.TaskStat;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -31,6 +29,7 @@ final class Seats {
     private final long[] finished;
     private final long[] dropped;
     private final long[] pids;
+    private final long[] starts;
 
     /** Reads pages that the caller owns. */
     Seats(Posix posix, int[] descriptors) {
@@ -40,6 +39,7 @@ final class Seats {
         this.finished = new long[descriptors.length];
         this.dropped = new long[descriptors.length];
         this.pids = new long[descriptors.length];
+        this.starts = new long[descriptors.length];
     }
 
     /** Reads every page; returns the number of consumers. */
@@ -101,12 +101,7 @@ final class Seats {
 
     /** Returns whether a signal has stopped the consumer; false if its process is not visible. */
     boolean isStopped(int seat) {
-        try {
-            String status = Files.readString(Path.of("/proc/" + pids[seat] + "/stat"));
-            return status.startsWith("T", status.lastIndexOf(')') + 2);
-        } catch (IOException gone) {
-            return false;
-        }
+        return TaskStat.of(pids[seat], starts[seat]).filter(TaskStat::isStopped).isPresent();
     }
 
     /** Returns whether the consumer of the last read is dead: its lock ended with its process. */
@@ -146,6 +141,7 @@ final class Seats {
             tickets[seat] = ticket;
             finished[seat] = UNKNOWN;
             pids[seat] = page.getLong(RingDescriptor.SEAT_PID_OFFSET);
+            starts[seat] = page.getLong(RingDescriptor.SEAT_PROCESS_START_OFFSET);
         }
         long claim = page.getLong(RingDescriptor.SEAT_FINISHED_OFFSET);
         if (page.getLong(RingDescriptor.SEAT_CHECK_OFFSET) == ~claim) {

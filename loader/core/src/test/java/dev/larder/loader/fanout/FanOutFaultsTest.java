@@ -8,6 +8,9 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
@@ -114,6 +117,27 @@ class FanOutFaultsTest {
                     .forEach(array -> assertThat(array.byteBuffer().capacity()).isEqualTo(array.byteSize()));
         } catch (LarderException e) {
             assertThat(e.code()).isIn(ErrorCode.CHECKSUM, ErrorCode.DEADLINE, ErrorCode.REFUSED);
+        }
+    }
+
+    @Test
+    void aBatchThatIsWrittenInPartIsNotPublished() {
+        int room = RingDescriptor.PAGE_LENGTH;
+        try (Gallery large = new Gallery(4, room, 4)) {
+            Batch batch = large.loader.epoch(0).iterator().next();
+            RingGeometry geometry = new RingGeometry(RingWriter.arraysOf(batch), 2, 1, room);
+            StoreLayout store = new StoreLayout(large.larder.store());
+            try (RingFolder folder = RingFolder.claim(Posix.system(), store, "part", 1);
+                    MappedMemory memory = folder.makeRing(geometry, room)) {
+                RingWriter writer = new RingWriter(memory, geometry, room, folder::reserveMore);
+
+                assertThatThrownBy(() -> writer.write(batch)).isInstanceOf(IndexOutOfBoundsException.class);
+
+                assertThat(memory.buffer(0, room).getLong(RingDescriptor.PUBLISHED_OFFSET))
+                        .isZero();
+                assertThat(writer.slot(0).getLong(RingDescriptor.SLOT_SEQUENCE_OFFSET))
+                        .isEqualTo(RingDescriptor.writing(0));
+            }
         }
     }
 

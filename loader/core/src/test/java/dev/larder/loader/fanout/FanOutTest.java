@@ -203,6 +203,26 @@ class FanOutTest {
     }
 
     @Test
+    void aProducerIsBlockedByTheBatchThatAConsumerReads() {
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(2).timeout(SOON).open();
+                SharedBatches batches = attachAfterFirstBatch(publisher)) {
+            Iterator<Batch> more = gallery.loader.epoch(1).iterator();
+            Iterator<SharedBatch> read = batches.iterator();
+            publisher.publish(more.next());
+            read.next();
+            SharedBatch second = read.next();
+            publisher.publish(more.next());
+
+            assertThatThrownBy(() -> publisher.publish(more.next()))
+                    .hasMessageContaining("consumers are not keeping up");
+
+            assertThat(publisher.published()).isEqualTo(3);
+            assertThat(gallery.isGenuine(second)).isTrue();
+        }
+    }
+
+    @Test
     void aDeadConsumerThatIsNotBehindIsNoneThatGetsOn() throws IOException {
         try (BatchPublisher publisher =
                         gallery.publisher().slots(2).timeout(SOON).open();

@@ -2,6 +2,8 @@ package dev.larder.loader.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.Philox;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -10,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.zip.CRC32;
@@ -17,10 +20,12 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Holds samplers to {@code sampler-vectors.txt}, which Python's samplers are tested with, too. With {@code -Dlarder.vectors.write=true} the
- * file is written instead. A line is: a name, rows, seed, epoch, samples, the CRC-32 of the order as 64-bit numbers, the description.
+ * file is written instead. A line is: a name, rows, seed, epoch, samples, the CRC-32 of the order as 64-bit numbers, the description. The last
+ * one has the logarithms of a weighted order, whose last bit decides only in orders of very many rows.
  */
 class SamplerVectorsTest {
     private static final Path VECTORS = Path.of("src/test/resources/golden/sampler-vectors.txt");
+    private static final int LOGARITHMS = 100_000;
 
     @Test
     void samplersAreThoseOfTheVectors() throws IOException {
@@ -30,6 +35,7 @@ class SamplerVectorsTest {
             describe(rows, -7, 3, lines);
             describe(rows, Long.MAX_VALUE, 1L << 33, lines);
         }
+        lines.add("log " + LOGARITHMS + " 42 0 " + crc(LOGARITHMS, SamplerVectorsTest::logarithm));
         String text = String.join("\n", lines) + "\n";
         if (Boolean.getBoolean("larder.vectors.write")) {
             Files.writeString(VECTORS, text);
@@ -47,7 +53,7 @@ class SamplerVectorsTest {
                     Long.toString(seed),
                     Long.toString(epoch),
                     Long.toString(order.length()),
-                    Long.toString(crc(order)),
+                    Long.toString(crc(order.length(), order::row)),
                     sampler.description()));
         });
     }
@@ -58,25 +64,33 @@ class SamplerVectorsTest {
                 .toArray();
         long[] labels = LongStream.range(0, rows).map(i -> i * i % 13 - 3).toArray();
         Sampler weighted = Sampler.weighted(weights, 2L * rows, seed);
+        Sampler once = Sampler.weightedWithoutReplacement(weights, (rows + 2) / 3, seed);
         Sampler stratified = Sampler.stratified(Labels.of(labels), seed);
         Subset some = Subset.of(
                 LongStream.range(0, (rows + 1) / 2).map(i -> i * 7919 % rows).toArray());
         Map<String, Sampler> samplers = new LinkedHashMap<>();
         samplers.put("permuted", Sampler.permuted(seed));
         samplers.put("weighted", weighted);
+        samplers.put("weighted-once", once);
         samplers.put("stratified", stratified);
         samplers.put("some-random", Sampler.random(seed).over(some));
         samplers.put("some-weighted", weighted.over(some));
+        samplers.put("some-weighted-once", once.over(some));
         samplers.put("some-stratified", stratified.over(some));
         samplers.put("range", Sampler.sequential().over(Subset.range(rows / 3, rows / 2)));
         return samplers;
     }
 
-    private static long crc(SampleOrder order) {
+    private static long logarithm(long row) {
+        return Double.doubleToRawLongBits(
+                StrictMath.log(1 - Philox.unitDouble(Philox.bits(42, 0, row, Draws.WEIGHTED_ONCE))));
+    }
+
+    private static long crc(long count, LongUnaryOperator numbers) {
         CRC32 crc = new CRC32();
         ByteBuffer eight = ByteBuffer.allocate(Long.BYTES);
-        for (long place = 0; place < order.length(); place++) {
-            crc.update(eight.putLong(0, order.row(place)).array());
+        for (long place = 0; place < count; place++) {
+            crc.update(eight.putLong(0, numbers.applyAsLong(place)).array());
         }
         return crc.getValue();
     }

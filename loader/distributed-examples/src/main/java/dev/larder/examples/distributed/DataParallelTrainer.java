@@ -21,10 +21,10 @@ import java.util.Set;
  * of every epoch; gradients are averaged over all ranks, so every rank makes the same step.
  *
  * <pre>
- * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.DataParallelTrainer --dataset fashion --batch 64
+ * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.DataParallelTrainer --dataset fashion --batch-size 64
  * </pre>
  *
- * <p>{@code --batch} is the batch size of all ranks together: one rank learns the same as four, except for rounding. Prints one line
+ * <p>{@code --batch-size} is the batch size of all ranks together: one rank learns the same as four, except for rounding. Prints one line
  * per rank and epoch; rank 0 then prints the result.
  */
 public final class DataParallelTrainer {
@@ -37,7 +37,7 @@ public final class DataParallelTrainer {
     /** Trains as the rank that the environment sets. */
     public static void main(String[] arguments) {
         Options options = Options.parse(
-                "DataParallelTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
+                "DataParallelTrainer", arguments, Set.of("dataset", "epochs", "batch-size", "lr", "seed", "steps"));
         try {
             new DataParallelTrainer(options).run();
         } catch (LarderException e) {
@@ -51,7 +51,7 @@ public final class DataParallelTrainer {
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);
                 Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
-            int batch = options.number("batch", 64) / group.worldSize();
+            int batch = options.number("batch-size", 64) / group.worldSize();
             try (Loader train = training(dataset, batch, group);
                     Loader test = evaluation(dataset, batch, group)) {
                 ArrayView images = dataset.array("train-images");

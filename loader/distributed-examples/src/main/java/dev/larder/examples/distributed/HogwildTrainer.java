@@ -29,8 +29,8 @@ public final class HogwildTrainer {
 
     /** Trains as the rank that the environment sets. */
     public static void main(String[] arguments) {
-        Options options =
-                Options.parse("HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
+        Options options = Options.parse(
+                "HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch-size", "lr", "seed", "steps"));
         try (Larder larder = Larder.connect();
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);
@@ -51,7 +51,7 @@ public final class HogwildTrainer {
 
     private static void run(
             Options options, ProcessGroup group, Dataset dataset, SoftmaxGradient gradient, SharedArray parameters) {
-        int batch = options.number("batch", 32);
+        int batch = options.number("batch-size", 32);
         Work work = new Work(gradient, parameters);
         try (Loader train = loader(options, dataset, "train", batch, Shard.of(group.rank(), group.worldSize()));
                 Loader test = loader(

@@ -52,6 +52,7 @@ final class QueueWait {
                 .with("step", step)
                 .with("timeout", deadline.timeout());
         queue.describe(failure);
-        return failure.remedy("check those processes; killing one releases its handles");
+        return failure.remedy(
+                "check those processes; killing one releases its handles; give handles back in a finally");
     }
 }

@@ -277,7 +277,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         return region.memory().buffer(ArrayDescriptor.ELEMENTS_OFFSET + first * size, (long) length * size);
     }
 
-    /** Adds to elements from {@code first} on without atomicity: this is fast, and loses some of concurrent additions. */
+    /** Adds to elements from {@code first} on without atomicity: fast, but of additions at the same time some are lost. */
     public void addPlain(long first, float[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
         long address = address(first, length, PrimitiveType.FLOAT);
@@ -289,7 +289,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         Reference.reachabilityFence(this);
     }
 
-    /** Adds to elements from {@code first} on without atomicity: this is fast, and loses some of concurrent additions. */
+    /** Adds to elements from {@code first} on without atomicity: fast, but of additions at the same time some are lost. */
     public void addPlain(long first, double[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
         long address = address(first, length, PrimitiveType.DOUBLE);

@@ -17,17 +17,17 @@ record CnnOptions(
               --label TEXT       name of this run in its output (run)
               --learning-rate X  size of a step (0.002)
               --epochs N         passes over the training images (3)
-              --batch N          images per step (128)
+              --batch-size N     images per step (128)
               --seed N           seed of the shuffling and the initial weights (42)
             """;
 
     private static final Set<String> KNOWN =
-            Set.of("--store", "--dataset", "--label", "--learning-rate", "--epochs", "--batch", "--seed");
+            Set.of("--store", "--dataset", "--label", "--learning-rate", "--epochs", "--batch-size", "--seed");
 
     /** Checks the values. */
     CnnOptions {
         if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
-            throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
+            throw new IllegalArgumentException("--epochs, --batch-size and --learning-rate must be positive");
         }
         if (!label.matches("[\\p{L}\\p{N}=+._-]+")) {
             throw new IllegalArgumentException("--label takes letters, digits and = + . _ - only: " + label);
@@ -50,7 +50,7 @@ record CnnOptions(
                 values.getOrDefault("--label", "run"),
                 Float.parseFloat(values.getOrDefault("--learning-rate", "0.002")),
                 Integer.parseInt(values.getOrDefault("--epochs", "3")),
-                Integer.parseInt(values.getOrDefault("--batch", "128")),
+                Integer.parseInt(values.getOrDefault("--batch-size", "128")),
                 Integer.parseInt(values.getOrDefault("--seed", "42")));
     }
 }

@@ -56,7 +56,7 @@ class CnnTrainerTest {
                 store.store().toString(),
                 "--epochs",
                 "1",
-                "--batch",
+                "--batch-size",
                 "64",
                 "--seed",
                 seed);

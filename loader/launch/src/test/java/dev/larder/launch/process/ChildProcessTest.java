@@ -205,6 +205,20 @@ class ChildProcessTest {
     }
 
     @Test
+    void aSignalReachesAllProcessesOfTheGroup() {
+        String kin = "sh -c 'trap \"echo kin; exit\" USR1; echo ready; while :; do sleep 0.05; done'";
+        try (ChildProcess child =
+                ChildProcess.start(shell("trap 'echo leader' USR1; " + kin + " & while :; do wait && exit; done"))) {
+            await().until(() -> texts().contains("ready"));
+
+            child.signal("USR1");
+
+            child.await(PATIENCE);
+            assertThat(texts()).contains("kin", "leader");
+        }
+    }
+
+    @Test
     void oneThatIsDeafOrStoppedIsKilledAfterTheGrace() {
         try (ChildProcess child = ChildProcess.start(shell("trap '' TERM; echo $$; kill -STOP $$; sleep 600"))) {
             saidPid();

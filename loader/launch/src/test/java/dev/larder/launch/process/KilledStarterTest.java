@@ -30,6 +30,21 @@ class KilledStarterTest {
     }
 
     @Test
+    void aChildThatHasLostItsEnvironmentDiesWithItsSession() throws IOException {
+        try (Starter starter = Starter.of("trap '' TERM HUP; env -i sleep 600 & echo kin $!; while :; do wait; done")) {
+            long kin = starter.number("child said kin");
+
+            starter.kill();
+
+            try {
+                Processes.awaitGone(kin);
+            } finally {
+                ProcessHandle.of(kin).ifPresent(ProcessHandle::destroyForcibly);
+            }
+        }
+    }
+
+    @Test
     void aKilledGuardianIsReplacedAndTheProgramLivesOn() throws IOException {
         try (Starter starter = Starter.of(FAMILY)) {
             List<Long> family = family(starter);

@@ -30,7 +30,7 @@ record MlpOptions(
               --mode MODE         stream, resident or auto (auto)
               --learning-rate X   size of the first step (0.1)
               --epochs N          passes over the training images (3)
-              --batch N           images per step (128)
+              --batch-size N      images per step (128)
               --seed N            seed of the shuffling and the initial weights (42)
               --json-result FILE  also write the result to this file
             """;
@@ -43,14 +43,14 @@ record MlpOptions(
             "--mode",
             "--learning-rate",
             "--epochs",
-            "--batch",
+            "--batch-size",
             "--seed",
             "--json-result");
 
     /** Checks the values. */
     MlpOptions {
         if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
-            throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
+            throw new IllegalArgumentException("--epochs, --batch-size and --learning-rate must be positive");
         }
         if (!label.matches("[\\p{L}\\p{N}=+._-]+")) {
             throw new IllegalArgumentException("--label takes letters, digits and = + . _ - only: " + label);
@@ -74,7 +74,7 @@ record MlpOptions(
                 DeviceMode.valueOf(values.getOrDefault("--mode", "auto").toUpperCase(Locale.ROOT)),
                 Float.parseFloat(values.getOrDefault("--learning-rate", "0.1")),
                 Integer.parseInt(values.getOrDefault("--epochs", "3")),
-                Integer.parseInt(values.getOrDefault("--batch", "128")),
+                Integer.parseInt(values.getOrDefault("--batch-size", "128")),
                 Long.parseLong(values.getOrDefault("--seed", "42")),
                 path(values.get("--json-result")));
     }

@@ -8,7 +8,9 @@ import dev.larder.error.LarderException;
 import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.SourceOptions;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +39,55 @@ class ArrayKeysTest {
     @CsvSource({"s1_obj_feat,obj_feat", "s1_feat,feat", "s1_x_feat,feat", "obj_feat,feat", "s1_feats,"})
     void theLongestMatchingKeyWins(String name, String key) {
         assertThat(new ArrayKeys(List.of("feat", "obj_feat")).keyOf(name)).isEqualTo(key);
+    }
+
+    @Test
+    void membersAreChosenByTheirNamesElseByTheirEndings() {
+        ArrayKeys keys = new ArrayKeys(List.of("a", "b", "d"));
+        List<String> named = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+
+        assertThat(keys.choose(List.of("a", "x_a", "x_b", "y_b", "xb", "c"), named::add, missing::add))
+                .containsExactlyInAnyOrder("a", "x_b", "y_b");
+        assertThat(named).containsExactly("a");
+        assertThat(missing).containsExactly("d");
+        assertThat(new ArrayKeys(List.of()).choose(List.of("a", "c"), named::add, missing::add))
+                .containsExactlyInAnyOrder("a", "c");
+    }
+
+    @Test
+    void withoutKeysEveryNameIsWanted() {
+        ArrayKeys some = new ArrayKeys(List.of("a"));
+        ArrayKeys all = new ArrayKeys(List.of());
+
+        assertThat(List.of("a", "x_a", "xa", "b")).filteredOn(some::mayChoose).containsExactly("a", "x_a");
+        assertThat(List.of("a", "x_a", "xa", "b")).filteredOn(some::isWanted).containsExactly("x_a");
+        assertThat(List.of("a", "xa")).allMatch(all::mayChoose).allMatch(all::isWanted);
+    }
+
+    @Test
+    void keysOfNoNameAreListedAndCanBeLeftOut() {
+        ArrayKeys keys = new ArrayKeys(List.of("longer", "b", "a"));
+
+        assertThat(keys.keysOfNone(List.of("x_b", "y"))).containsExactly("a", "longer");
+        assertThat(keys.without(List.of("a")).keyOf("x_a")).isNull();
+        assertThat(keys.without(List.of("a")).keyOf("x_b")).isEqualTo("b");
+    }
+
+    @Test
+    void missingFilesAreListedUpToTen() {
+        ArrayKeys keys = new ArrayKeys(List.of("a", "b"));
+        List<String> names = new ArrayList<>(List.of("other", "s0_a", "s0_b"));
+        assertThat(keys.incomplete(folder, names)).isNull();
+
+        IntStream.rangeClosed(1, 10).forEach(i -> names.add("s" + i + "_a"));
+        assertThat(keys.incomplete(folder, names))
+                .hasMessageContaining("scenes=11 missingFiles=10 missing=[s1_b, s10_b, s2_b");
+
+        names.add("s_b");
+        assertThat(keys.incomplete(folder, names))
+                .hasMessageContaining("missingFiles=11 firstMissing=")
+                .hasMessageContaining(", s8_b]; add the missing files");
     }
 
     @Test

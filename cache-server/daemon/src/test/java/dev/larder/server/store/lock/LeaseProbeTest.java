@@ -6,8 +6,9 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;
+import dev.larder.testing.RefusingPosix;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,7 +66,7 @@ class LeaseProbeTest {
 
     @Test
     void aLeaseThatIsReplacedBeforeItIsLockedCountsAsNone() {
-        LeaseProbe racing = new LeaseProbe(replacingTheLeaseBeforeItIsLocked());
+        LeaseProbe racing = new LeaseProbe(RefusingPosix.before("tryLockExclusive", this::replaceTheLease));
         List<Boolean> seen = new ArrayList<>();
 
         racing.runUnleased(version, seen::add);
@@ -73,15 +74,13 @@ class LeaseProbeTest {
         assertThat(seen).containsExactly(false);
     }
 
-    private Posix replacingTheLeaseBeforeItIsLocked() {
-        return (Posix) Proxy.newProxyInstance(
-                Posix.class.getClassLoader(), new Class<?>[] {Posix.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("tryLockExclusive")) {
-                        Files.delete(lease);
-                        Files.createFile(lease);
-                    }
-                    return method.invoke(posix, arguments);
-                });
+    private void replaceTheLease() {
+        try {
+            Files.delete(lease);
+            Files.createFile(lease);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

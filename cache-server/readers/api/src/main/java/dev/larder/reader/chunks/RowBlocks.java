@@ -3,6 +3,7 @@ package dev.larder.reader.chunks;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.Output;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Cuts an array into blocks of rows, each of whole chunks, so that none is unpacked twice. */
@@ -13,6 +14,26 @@ public final class RowBlocks {
 
     /** Some rows of an array, with the place of their bytes in it. */
     public record Block(long firstRow, int rows, long position, int byteSize) {}
+
+    /**
+     * Refuses a shape with a length in bytes that exceeds a {@code long}, zeros counted as ones.
+     *
+     * @param file the number of its file, for a refusal
+     * @param name its name, for a refusal
+     */
+    public static void requirePossible(long[] shape, long elementBytes, int file, String name) throws BadSource {
+        long bytes = Math.max(1, elementBytes);
+        for (long length : shape) {
+            if (length < 0 || bytes > Long.MAX_VALUE / Math.max(1, length)) {
+                throw BadSource.damaged(
+                        file,
+                        BadSource.NOWHERE,
+                        name,
+                        "it has the shape " + Arrays.toString(shape) + ", which is more than 2^63 bytes");
+            }
+            bytes *= Math.max(1, length);
+        }
+    }
 
     /**
      * Returns the blocks of an array; none if it has no bytes.

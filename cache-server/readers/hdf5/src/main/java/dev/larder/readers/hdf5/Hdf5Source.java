@@ -193,12 +193,9 @@ final class Hdf5Source implements OpenedSource {
                 throw unfit(name, NumpyTypes.objection(type));
             }
             long[] dimensions = dataset.getDimensionsAsLong();
+            RowBlocks.requirePossible(dimensions, type.getSize(), number, name);
             if (dataset.getSize() == 0 && dimensions.length == 0) {
                 throw unfit(name, "it has no data");
-            }
-            if (Arrays.stream(dimensions).anyMatch(dimension -> dimension < 0)) {
-                throw BadSource.damaged(
-                        number, BadSource.NOWHERE, name, "it has the shape " + Arrays.toString(dimensions));
             }
             List<Long> shape = new ArrayList<>(Arrays.stream(dimensions).boxed().toList());
             shape.addAll(inner);

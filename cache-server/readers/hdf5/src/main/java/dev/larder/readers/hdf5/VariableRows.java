@@ -5,6 +5,7 @@ import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
+import dev.larder.reader.chunks.RowBlocks;
 import io.jhdf.GlobalHeap;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.exceptions.HdfException;
@@ -13,7 +14,6 @@ import io.jhdf.storage.HdfBackingStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -62,11 +62,8 @@ final class VariableRows {
                     "it has " + dimensions.length + " dimensions, and a column of texts or lists has one",
                     "");
         }
-        long rows = dimensions.length == 0 ? 1 : dimensions[0];
-        if (rows < 0 || rows == Long.MAX_VALUE) {
-            throw BadSource.damaged(file, BadSource.NOWHERE, name, "it has the shape " + Arrays.toString(dimensions));
-        }
-        return rows;
+        RowBlocks.requirePossible(dimensions, Long.BYTES, file, name); // an offset for each row
+        return dimensions.length == 0 ? 1 : dimensions[0];
     }
 
     private int itemBytes() {

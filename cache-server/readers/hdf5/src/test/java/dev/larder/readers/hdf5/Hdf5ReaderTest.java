@@ -253,6 +253,24 @@ class Hdf5ReaderTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "chunks, '[1099511627776, 1099511627776]'",
+        "whole, '[4611686018427387904, 4]'",
+        "bytes, [2305843009213693952]",
+        "elements, [1152921504606846976]",
+        "texts, [4611686018427387904]",
+    })
+    void aShapeOfMoreBytesThanAnyFileIsRefused(String column, String shape) throws IOException {
+        ReadRequest request =
+                new ReadRequest(List.of(new InputFile(GOLDEN.resolve("endless.h5"), "")), "arrays", List.of(column), 1);
+
+        assertThatThrownBy(() -> new Hdf5Reader().open(request, bytes -> {}))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.column()).isEqualTo(column))
+                .hasMessageContaining("it has the shape " + shape + ", which is more than 2^63 bytes");
+    }
+
     @Test
     void rowsThatWereNeverWrittenAreNotVisitedOneByOne() throws IOException {
         ReadRequest request =

@@ -56,7 +56,7 @@ record ChunkCodecs(List<Unpacker> unpackers, int @Nullable [] axes, int turnedBy
         if (turnedBytes > 1) {
             turn(bytes, turnedBytes);
         }
-        return axes == null ? bytes : inOrder(bytes, axes);
+        return axes == null ? bytes : inOrder(bytes);
     }
 
     private static void turn(byte[] bytes, int together) {
@@ -69,14 +69,21 @@ record ChunkCodecs(List<Unpacker> unpackers, int @Nullable [] axes, int turnedBy
         }
     }
 
-    private byte[] inOrder(byte[] stored, int[] order) {
-        int dimensions = chunk.length;
-        int[] strides = new int[dimensions];
-        int stride = elementBytes;
-        for (int place = dimensions - 1; place >= 0; place--) {
-            strides[order[place]] = stride;
-            stride *= chunk[order[place]];
+    /** Returns how far successive elements of each dimension are apart in a stored chunk, if all elements are so long. */
+    int[] strides(int bytes) {
+        int[] strides = new int[chunk.length];
+        int stride = bytes;
+        for (int at = chunk.length - 1; at >= 0; at--) {
+            int axis = axes == null ? at : axes[at];
+            strides[axis] = stride;
+            stride *= chunk[axis];
         }
+        return strides;
+    }
+
+    private byte[] inOrder(byte[] stored) {
+        int dimensions = chunk.length;
+        int[] strides = strides(elementBytes);
         byte[] bytes = new byte[stored.length];
         int[] index = new int[dimensions];
         int last = dimensions - 1;

@@ -1,6 +1,7 @@
 package dev.larder.readers.zarr;
 
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names the files of chunks.
@@ -11,14 +12,21 @@ import java.util.regex.Pattern;
 record ChunkKeys(String first, String separator) {
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
-    /** Returns the place of a chunk of an array with one dimension by its key; -1 if that is no key. */
-    long place(String key) {
-        String number = key.substring(Math.min(key.length(), first.isEmpty() ? 0 : first.length() + 1));
-        if (!NUMBER.matcher(number).matches()) {
-            return -1;
+    /** Returns the place of a chunk in the grid by its key; null if that is no key. */
+    long @Nullable [] place(String key, int dimensions) {
+        long[] place = new long[dimensions];
+        int start = first.isEmpty() ? 0 : first.length() + separator.length();
+        for (int axis = 0; axis < dimensions && start <= key.length(); axis++) {
+            int end = key.indexOf(separator, start);
+            end = end < 0 ? key.length() : end;
+            String number = key.substring(start, end);
+            if (!NUMBER.matcher(number).matches()) {
+                return null;
+            }
+            place[axis] = Long.parseLong(number);
+            start = end + separator.length();
         }
-        long place = Long.parseLong(number);
-        return of(new long[] {place}).equals(key) ? place : -1;
+        return of(place).equals(key) ? place : null;
     }
 
     /** Returns the key of a chunk by its place in the grid. */

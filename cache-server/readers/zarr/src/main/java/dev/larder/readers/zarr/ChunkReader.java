@@ -4,7 +4,6 @@ import dev.larder.reader.BadSource;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -47,32 +46,45 @@ final class ChunkReader {
         for (int axis = 0; axis < chunk.length; axis++) {
             index[axis] = origin[axis] / chunk[axis];
         }
+        long most =
+                Math.min(Integer.MAX_VALUE - SLACK_BYTES, 2L * array.codecs().chunkBytes() + SLACK_BYTES);
+        return read(index, most, array.codecs()::undo);
+    }
+
+    /** Returns the first elements of a chunk of texts, or of bytes of any length; null if it was never written. */
+    @Nullable
+    Texts readTexts(long[] index, int count) throws BadSource {
+        int most = mostTextBytes();
+        return read(index, most, stored -> Texts.of(array.codecs().unpack(stored, most), count));
+    }
+
+    /** Returns how long a chunk of texts may be. */
+    static int mostTextBytes() {
+        return (int) Math.min(Integer.MAX_VALUE / 2, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+    }
+
+    /** Unpacks a stored chunk. */
+    private interface Unpacking<T> {
+        T of(byte[] stored) throws IOException;
+    }
+
+    private <T> @Nullable T read(long[] index, long most, Unpacking<T> unpacking) throws BadSource {
         ShardFiles shards = array.shards();
         Integer number = files.find(array.keys().of(shards == null ? index : shards.file(index)));
         if (number == null) {
             return null;
         }
-        return read(number, index, channel -> {
-            if (shards == null) {
-                return array.codecs().undo(stored(channel, 0, channel.size()));
-            }
-            ByteBuffer entries = entries(channel, number, shards);
-            int entry = shards.entry(index);
-            long offset = entries.getLong(entry);
-            long length = entries.getLong(entry + Long.BYTES);
-            boolean isMissing = offset == ShardFiles.MISSING && length == ShardFiles.MISSING;
-            return isMissing ? null : array.codecs().undo(stored(channel, offset, length));
-        });
-    }
-
-    /** Reads from the file of a chunk. */
-    private interface Reading {
-        byte @Nullable [] from(FileChannel channel) throws IOException;
-    }
-
-    private byte @Nullable [] read(int number, long[] index, Reading reading) throws BadSource {
         try (FileChannel channel = open(number)) {
-            return reading.from(channel);
+            long offset = 0;
+            long length = channel.size();
+            if (shards != null) {
+                ByteBuffer entries = entries(channel, number, shards);
+                int entry = shards.entry(index);
+                offset = entries.getLong(entry);
+                length = entries.getLong(entry + Long.BYTES);
+            }
+            boolean isMissing = offset == ShardFiles.MISSING && length == ShardFiles.MISSING;
+            return isMissing ? null : unpacking.of(stored(channel, offset, length, most));
         } catch (BadSource e) {
             throw e;
         } catch (OutOfMemoryError e) {
@@ -84,39 +96,6 @@ final class ChunkReader {
             bad.initCause(e);
             throw bad;
         }
-    }
-
-    /** Visits elements of any length. */
-    @FunctionalInterface
-    interface TextVisitor {
-        /** Takes the bytes of an element. */
-        void take(byte[] bytes, int from, int length);
-    }
-
-    /** Visits the first elements of a chunk: it has their number, then each behind its length. */
-    void visitTexts(int number, long place, int count, TextVisitor visitor) throws BadSource {
-        var unused = read(number, new long[] {place}, channel -> {
-            int most =
-                    (int) Math.min(Integer.MAX_VALUE / 2, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
-            if (channel.size() > most) {
-                throw new IOException("it has " + channel.size() + " bytes, more than the heap allows: " + most);
-            }
-            byte[] bytes = array.codecs().unpack(read(channel, 0, (int) channel.size()), most);
-            ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-            int found = in.getInt();
-            if (found < count) {
-                throw new IOException("it has " + found + " elements, not " + count);
-            }
-            for (int i = 0; i < count; i++) {
-                int length = in.getInt();
-                if (length < 0 || length > in.remaining()) {
-                    throw new IOException("an element has " + Integer.toUnsignedString(length) + " bytes");
-                }
-                visitor.take(bytes, in.position(), length);
-                in.position(in.position() + length);
-            }
-            return bytes;
-        });
     }
 
     private FileChannel open(int number) throws BadSource {
@@ -137,9 +116,7 @@ final class ChunkReader {
         return known;
     }
 
-    private byte[] stored(FileChannel channel, long offset, long length) throws IOException {
-        long most =
-                Math.min(Integer.MAX_VALUE - SLACK_BYTES, 2L * array.codecs().chunkBytes() + SLACK_BYTES);
+    private static byte[] stored(FileChannel channel, long offset, long length, long most) throws IOException {
         if (length < 0 || length > most) {
             throw new IOException(
                     "it has " + Long.toUnsignedString(length) + " bytes, and can have " + most + " at most");

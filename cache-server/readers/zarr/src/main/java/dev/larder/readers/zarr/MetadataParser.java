@@ -122,11 +122,15 @@ final class MetadataParser {
         List<Unpacker> unpackers = new ArrayList<>();
         int[] axes = axes();
         int turnedBytes = 0; // until the codec that makes bytes of elements
+        boolean hasDelta = false;
         for (JsonElement each : list) {
             Fields codec = fields.named(each, "codecs");
             String name = codec.text("name").replaceFirst("^numcodecs[.]", "");
             Fields configuration = codec.object("configuration");
             if (turnedBytes > 0) {
+                add(unpackers, name, configuration);
+            } else if (name.equals("delta")) {
+                hasDelta = true;
                 add(unpackers, name, configuration);
             } else if (name.equals("transpose")) {
                 axes = transposed(axes, configuration);
@@ -140,6 +144,8 @@ final class MetadataParser {
         }
         if (turnedBytes == 0) {
             throw place.damaged("its codecs make no bytes of its elements");
+        } else if (hasDelta && (turnedBytes > 1 || changed(axes) != null)) {
+            throw place.unfit("its codec delta comes with another order of bytes or dimensions");
         }
         return new ChunkCodecs(unpackers, changed(axes), turnedBytes, lengths(chunk), element.byteSize());
     }
@@ -216,8 +222,12 @@ final class MetadataParser {
 
     private ArrayMetadata array(Element element, ChunkKeys keys, ChunkCodecs codecs, @Nullable ShardFiles shards)
             throws BadSource {
-        if (element.hasAnyLength() && (shape.length != 1 || shards != null)) {
-            throw place.unfit("texts and bytes of any length are read if they have one dimension, and no shards");
+        long elements = 1;
+        for (int length : codecs.chunk()) {
+            elements = Math.min(Integer.MAX_VALUE + 1L, elements * length);
+        }
+        if (element.hasAnyLength() && elements > Integer.MAX_VALUE) {
+            throw place.unfit("its chunks are too long: shape=" + Arrays.toString(codecs.chunk()));
         }
         byte[] fill = FillBytes.of(fields.find("fill_value"), element, place);
         return new ArrayMetadata(shape, element, fill, keys, codecs, shards);

@@ -16,11 +16,22 @@ import java.util.zip.InflaterInputStream;
 import net.jpountz.lz4.LZ4Exception;
 import net.jpountz.lz4.LZ4Factory;
 import net.jpountz.lz4.LZ4SafeDecompressor;
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream;
 import org.jspecify.annotations.Nullable;
+import org.tukaani.xz.LZMAInputStream;
+import org.tukaani.xz.XZInputStream;
 
 /** The codecs of bytes, by the names that numcodecs and version 3 of Zarr give them. */
 final class Unpackers {
-    static final String KNOWN = "blosc, crc32c, gzip, lz4, shuffle, zlib, zstd";
+    static final String KNOWN = "blosc, bz2, crc32c, delta, gzip, lz4, lzma, shuffle, zlib, zstd";
+
+    /** The formats of the codec lzma, as Python numbers them. The others have no header. */
+    private static final int XZ = 1;
+
+    private static final int LZMA_ALONE = 2;
+
+    /** The history of LZMA is there once for each thread, next to its chunk. */
+    private static final int HEAP_PARTS = 8;
 
     private static final LZ4SafeDecompressor LZ4_BLOCKS =
             LZ4Factory.fastestJavaInstance().safeDecompressor();
@@ -31,9 +42,13 @@ final class Unpackers {
     static @Nullable Unpacker of(String name, Fields configuration) throws BadSource {
         return switch (name) {
             case "blosc" -> Blosc::undo;
+            case "bz2" ->
+                (packed, most) -> read(new BZip2CompressorInputStream(new ByteArrayInputStream(packed), true), most);
             case "crc32c" -> (packed, most) -> withoutChecksum(packed);
+            case "delta" -> Delta.of(configuration);
             case "gzip" -> (packed, most) -> read(new GZIPInputStream(new ByteArrayInputStream(packed)), most);
             case "lz4" -> Unpackers::unpackLz4;
+            case "lzma" -> lzma(configuration);
             case "shuffle" -> unshuffling(configuration);
             case "zlib" -> (packed, most) -> read(new InflaterInputStream(new ByteArrayInputStream(packed)), most);
             case "zstd" -> Unpackers::unpackZstd;
@@ -50,6 +65,19 @@ final class Unpackers {
             byte[] bytes = new byte[packed.length];
             Shuffle.bytes(packed, packed.length, (int) itemBytes, bytes, 0);
             return bytes;
+        };
+    }
+
+    private static Unpacker lzma(Fields configuration) throws BadSource {
+        long format = configuration.find("format") == null ? XZ : configuration.length("format");
+        if (format != XZ && format != LZMA_ALONE) {
+            throw configuration.place().unfit("its codec lzma has a format that is not read: format=" + format);
+        }
+        long mostKiB = Runtime.getRuntime().maxMemory() / HEAP_PARTS / 1024;
+        int most = (int) Math.min(Integer.MAX_VALUE, mostKiB);
+        return (packed, mostBytes) -> {
+            InputStream in = new ByteArrayInputStream(packed);
+            return read(format == XZ ? new XZInputStream(in, most) : new LZMAInputStream(in, most), mostBytes);
         };
     }
 

@@ -113,15 +113,13 @@ final class ZarrSource implements OpenedSource {
     }
 
     private void add(Hierarchy.Node node, ArrayMetadata array) throws BadSource {
-        requirePossible(array, node.place());
+        int mostBytes =
+                Math.max(Long.BYTES, array.element().byteSize()); // those of an offset, if elements have any length
+        RowBlocks.requirePossible(array.shape(), mostBytes, node.place().file(), node.name());
         if (array.element().hasAnyLength()) {
-            long rows = array.shape()[0];
-            long bytes = rows == 0 ? 0 : new TextChunks(array, node.files(), node.place()).measure(progress);
+            List<Offer> column = new TextChunks(array, node.files(), node.place()).offers(node.name(), progress);
             written.add(new Written(offers.size(), array, node.files(), node.place()));
-            offers.addAll(
-                    array.element().equals(Element.TEXTS)
-                            ? Offer.strings(node.name(), rows, bytes)
-                            : Offer.bytes(node.name(), rows, bytes));
+            offers.addAll(column);
             return;
         }
         List<Long> shape = Arrays.stream(array.shape()).boxed().toList();
@@ -137,17 +135,6 @@ final class ZarrSource implements OpenedSource {
         ChunkGrid.requireFit(chunk, elementBytes, node.place().file(), node.name());
         written.add(new Written(offers.size(), array, node.files(), node.place()));
         offers.add(offer);
-    }
-
-    private static void requirePossible(ArrayMetadata array, Place place) throws BadSource {
-        try {
-            long bytes = Math.max(Long.BYTES, array.element().byteSize());
-            for (long length : array.shape()) {
-                bytes = Math.multiplyExact(bytes, Math.max(1, length));
-            }
-        } catch (ArithmeticException e) {
-            throw place.damaged("it has the shape " + Arrays.toString(array.shape()));
-        }
     }
 
     private static void requireLength(ChunkFiles files, int number, ArrayMetadata array, Place place) throws BadSource {
@@ -178,7 +165,7 @@ final class ZarrSource implements OpenedSource {
         for (Written each : written) {
             ArrayMetadata array = each.array;
             if (array.element().hasAnyLength()) {
-                parts.add(() -> writeTexts(each, output));
+                parts.add(() -> new TextChunks(array, each.files, each.place).write(output, each.offer));
                 continue;
             }
             int elementBytes = array.element().byteSize();
@@ -199,14 +186,6 @@ final class ZarrSource implements OpenedSource {
         ChunkReader chunks = new ChunkReader(each.array, each.files, each.place);
         long first = block.firstRow();
         grid.visit(first, block.rows(), origin -> grid.copy(origin, chunks.read(origin), first, block.rows(), target));
-    }
-
-    private static void writeTexts(Written each, Output output) throws IOException {
-        if (each.array.hasElements()) {
-            new TextChunks(each.array, each.files, each.place).write(output, each.offer);
-        } else {
-            output.at(each.offer + 1, 0, Long.BYTES).putLong(0);
-        }
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -61,10 +62,10 @@ record GoldenFolder(Path path) {
     ReadRequest request(String... columns) throws IOException {
         List<InputFile> inputs = new ArrayList<>();
         for (Path file : files()) {
-            Path folder = file.resolveSibling("");
+            Path folder = Objects.requireNonNull(file.getParent());
             while (!folder.equals(path)
                     && METADATA.stream().map(folder::resolve).noneMatch(Files::exists)) {
-                folder = folder.getParent();
+                folder = Objects.requireNonNull(folder.getParent());
             }
             String level = path.relativize(folder) + "/";
             inputs.add(new InputFile(file, level.equals("/") ? "" : level));

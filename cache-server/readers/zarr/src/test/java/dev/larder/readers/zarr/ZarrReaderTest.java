@@ -11,6 +11,7 @@ import dev.larder.reader.OpenedSource;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -46,7 +47,7 @@ class ZarrReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"v2, 70", "v3, 45"})
+    @CsvSource({"v2, 70", "v3, 45", "numcodecs, 50"})
     void everyArrayIsAsZarrHasIt(String name, int more) throws IOException {
         Map<String, ReadArrays.Read> found =
                 GoldenFolder.unpack(name, temporary).read();
@@ -82,8 +83,8 @@ class ZarrReaderTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "codecs/zlib/.zarray | 'zlib' | 'bz2' | a codec of its chunks is not available: name=bz2",
-                "filters/shuffle/.zarray | 'shuffle' | 'delta' | a codec of its chunks is not available: name=delta",
+                "codecs/zlib/.zarray | 'zlib' | 'pcodec' | a codec of its chunks is not available: name=pcodec",
+                "filters/shuffle/.zarray | 'shuffle' | 'quantize' | a codec of its chunks is not available: name=quantize",
                 "codecs/zlib/.zarray | '<i4' | 'O' | its type is not one that is read: 'O'",
                 "codecs/zlib/.zarray | '<i4' | '<i3' | its type is not one that is read: '<i3'",
                 "codecs/zlib/.zarray | 203 | 202, 2 | its chunks have the shape",
@@ -130,6 +131,26 @@ class ZarrReaderTest {
         requireRefused("v3", file, text, other, reason);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "lzma/xz/.zarray | \"format\": 1 | \"format\": 3 | its codec lzma has a format that is not read: format=3",
+                "delta/F/.zarray | \"dtype\": \"<i4\" | \"dtype\": \"<f2\" | its codec delta has a type that is not read: dtype=<f2",
+                "delta/F/.zarray | \"astype\": \"<i4\" | \"astype\": \"<f4\" | its codec delta has a type that is not read: astype=<f4",
+                "v3/delta/zarr.json | \"endian\": \"little\" | \"endian\": \"big\" | its codec delta comes with another order",
+            })
+    void settingsOfCodecsThatItCannotReadAreRefused(String file, String text, String other, String reason)
+            throws IOException {
+        String column = file.substring(0, file.lastIndexOf('/'));
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, column);
+        folder.change(file, text, other);
+
+        assertThatThrownBy(() -> folder.read(column))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining(reason);
+    }
+
     private void requireRefused(String name, String file, String text, String other, String reason) throws IOException {
         String column = file.substring(0, file.lastIndexOf('/'));
         GoldenFolder folder = GoldenFolder.unpack(name, temporary, column, "edges");
@@ -161,6 +182,14 @@ class ZarrReaderTest {
         "v3, keys/dots, c.1.1, -1, 'it has 11 bytes, not 12'",
         "v2, texts/utf8, 0, -1, cannot be unpacked",
         "v3, texts/utf8, c/0, -1, cannot be unpacked",
+        "numcodecs, bz2/9, 0.0, -1, cannot be unpacked",
+        "numcodecs, bz2/9, 0.0, 1, cannot be unpacked",
+        "numcodecs, bz2/streams, 0.0, -1, cannot be unpacked",
+        "numcodecs, lzma/xz, 0.0, -1, cannot be unpacked",
+        "numcodecs, lzma/alone, 0.0, -20, cannot be unpacked",
+        "numcodecs, texts/v3/3, c/1/0/0, -1, 'its chunk [1, 0, 0] cannot be unpacked'",
+        "numcodecs, texts/shards, c/1/1, -1, cannot be unpacked",
+        "numcodecs, delta/int8, 0.0, 0, cannot be unpacked",
     })
     void aChunkOfAnotherLengthIsRefused(String name, String array, String chunk, int more, String reason)
             throws IOException {
@@ -223,6 +252,22 @@ class ZarrReaderTest {
     }
 
     @Test
+    void textsOfMoreChunksInARowThanTheHeapAllowsAreRefused() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "texts/v2/2");
+        folder.change(
+                "texts/v2/2/.zarray",
+                "\"shape\": [\n        7,\n        5",
+                "\"shape\": [\n        7,\n        2000000000");
+
+        try (OpenedSource source = new ZarrReader().open(folder.request(), bytes -> {})) {
+            assertThat(source.offers().get(0).shape()).containsExactly(8L);
+            assertThatThrownBy(() -> source.read((offer, position, length) -> ByteBuffer.allocate(length)))
+                    .isInstanceOf(BadSource.class)
+                    .hasMessageContaining("its chunks of rows 0 to 3 have more than");
+        }
+    }
+
+    @Test
     void foldersOfOneNameAreRefused() throws IOException {
         GoldenFolder folder = GoldenFolder.unpack("v3", temporary, "edges");
         Files.createDirectory(folder.file("other"));
@@ -238,7 +283,7 @@ class ZarrReaderTest {
 
     /** Damaged bytes of a chunk that nothing proves give other numbers; else a damaged folder is a refusal. */
     @ParameterizedTest
-    @ValueSource(strings = {"v2", "v3"})
+    @ValueSource(strings = {"v2", "v3", "numcodecs"})
     void aDamagedFolderIsARefusalAtMost(String name) throws IOException {
         GoldenFolder folder = GoldenFolder.unpack(name, temporary);
         List<Path> files = folder.files();

@@ -59,6 +59,7 @@ public final class ImageMaker {
      * decoded, or has too many pixels; then it allocates no memory for them.
      */
     public void make(DirectBuffer encoded, SampleRandom random, byte[] target, int at, Room room) {
+        long start = System.nanoTime();
         EncodedImage image = room.image;
         image.set(encoded);
         ImageDecoder.Session session = room.session(decoders.forBytes(image));
@@ -70,6 +71,7 @@ public final class ImageMaker {
         int shrink = decode.size() == DecodeSize.FULL ? 1 : room.frame.shrink(session.mostShrink());
         int rows = (int) Math.ceil(room.frame.bottom);
         session.decode(image, decode.colours(), shrink, rows, room.pixels);
+        DecodeTime.add(System.nanoTime() - start);
         room.frame.shrinkBy(shrink);
         room.resizer.run(room.pixels, room.frame, framing.filter(), framing.height(), framing.width(), target, at);
     }

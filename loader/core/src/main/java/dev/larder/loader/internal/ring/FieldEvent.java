@@ -42,6 +42,11 @@ abstract class FieldEvent extends Event {
     @Timespan
     long diskWait;
 
+    @Label("Decoding")
+    @Description("The part of the duration that the thread decoded images")
+    @Timespan
+    long decoding;
+
     /** Begins the event of a part of a thread's work. */
     static FieldEvent of(WorkPart part) {
         FieldEvent event = part == WorkPart.GATHERING ? new GatherEvent() : new TransformEvent(part);

@@ -11,6 +11,7 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.Collator;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.image.DecodeTime;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.PipelineStage;
 import java.time.Duration;
@@ -169,13 +170,17 @@ public final class Gather {
             workspace.stopwatch().begin(part);
             FieldEvent event = FlightRecording.isOn() ? FieldEvent.of(part) : null;
             long waited = field.diskWaitNanos();
+            long decoded = DecodeTime.nanos();
             bad += field.runsUserCode()
                     ? fillOneByOne(slot, field, first, count, workspace)
                     : fillTogether(slot, field, first, count, workspace);
             waited = field.diskWaitNanos() - waited;
-            workspace.stopwatch().waitedForDisk(waited);
+            decoded = DecodeTime.nanos() - decoded;
+            workspace.stopwatch().move(waited, WorkPart.READING);
+            workspace.stopwatch().move(decoded, WorkPart.DECODING);
             if (event != null) {
                 event.diskWait = waited;
+                event.decoding = decoded;
                 event.ended(slot, source.data().name(), field.column(), count, field.sampleByteSize());
             }
         }
@@ -186,9 +191,7 @@ public final class Gather {
         if (field.runsUserCode()) {
             return WorkPart.USER_CODE;
         }
-        return field.decoder() != null
-                ? WorkPart.DECODING
-                : field.isTransforming() ? WorkPart.TRANSFORMING : WorkPart.GATHERING;
+        return field.isTransforming() ? WorkPart.TRANSFORMING : WorkPart.GATHERING;
     }
 
     /**
@@ -197,11 +200,12 @@ public final class Gather {
      * fault of this mapping only later, when the batch is delivered and another method runs.
      */
     private void fill(FieldReader field, RingSlot slot, int first, int count, Workspace workspace) {
-        ReadAhead requesting = field.copiesFromDisk() ? ahead : null;
-        long start = requesting == null ? 0 : System.nanoTime();
+        ReadAhead requesting =
+                field.copiesFromDisk() ? ahead : null; // its wait is without decoding, which counts by itself
+        long start = requesting == null ? 0 : System.nanoTime() - DecodeTime.nanos();
         field.fill(slot, first, count, workspace.scratch(field.field()));
         if (requesting != null && workspace.hasFaulted()) {
-            field.addWait(System.nanoTime() - start);
+            field.addWait(System.nanoTime() - DecodeTime.nanos() - start);
             requesting.wake();
         }
     }

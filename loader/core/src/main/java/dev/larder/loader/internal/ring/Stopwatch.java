@@ -26,6 +26,9 @@ public final class Stopwatch {
 
     private @Nullable WorkPart present;
 
+    /** The thread of the id in the file; null before the first one. */
+    private @Nullable Thread thread;
+
     /** The event of the present wait; null while nothing records. */
     private @Nullable BatchWaitEvent wait;
 
@@ -50,6 +53,10 @@ public final class Stopwatch {
 
     /** Records the thread of this row, so that other processes can see its use of processors. */
     void ofThisThread() {
+        if (thread == Thread.currentThread()) {
+            return;
+        }
+        thread = Thread.currentThread();
         try {
             String thread = String.valueOf(Files.readSymbolicLink(THREAD).getFileName());
             file.putLongOrdered(row + LoaderDescriptor.THREAD_OFFSET, Long.parseLong(thread));
@@ -79,6 +86,7 @@ public final class Stopwatch {
 
     /** Begins the start of an epoch, which ends when a batch is taken. */
     public void beginEpoch() {
+        ofThisThread();
         isStarting = true;
         begin(WorkPart.STARTING);
     }
@@ -91,12 +99,12 @@ public final class Stopwatch {
         }
     }
 
-    /** Moves some of the present part's time to the reads of a disk. */
-    void waitedForDisk(long waitNanos) {
+    /** Moves some of the present part's time to another part. */
+    void move(long moved, WorkPart part) {
         WorkPart whole = present;
-        if (whole != null && waitNanos > 0) {
-            add(whole, -waitNanos);
-            add(WorkPart.READING, waitNanos);
+        if (whole != null && moved > 0) {
+            add(whole, -moved);
+            add(part, moved);
         }
     }
 

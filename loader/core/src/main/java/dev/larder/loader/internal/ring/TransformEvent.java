@@ -11,7 +11,7 @@ import jdk.jfr.Name;
 @Description("A thread read and changed rows of one array")
 final class TransformEvent extends FieldEvent {
     @Label("Part")
-    @Description("USER_CODE, DECODING or TRANSFORMING")
+    @Description("USER_CODE or TRANSFORMING")
     String part;
 
     TransformEvent(WorkPart part) {

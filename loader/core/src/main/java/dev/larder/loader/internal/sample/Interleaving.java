@@ -4,7 +4,8 @@ package dev.larder.loader.internal.sample;
  * Divides the positions of an epoch among sources in proportion to weights, so evenly that every few hundred positions have the right
  * shares. Computes each position on its own, without memory.
  *
- * <p>Positions come in blocks. Each source gets the growth of its share of all positions, rounded down; the heaviest gets the rest.
+ * <p>Positions come in blocks. In each block, a source gets as many positions as its share of all positions so far grows
+ * by, rounded down; the heaviest gets the rest.
  * Within a block, steps of about the golden section spread each source's positions, from a start that is drawn for the block.
  */
 public final class Interleaving {

@@ -39,7 +39,7 @@ final class TableRow {
         }
     }
 
-    /** Writes the results for bytes {@code at}, {@code at - 1} …. */
+    /** Writes the results for {@code count} bytes in reverse order, from {@code at} down. */
     static void backward(int[] table, int base, byte[] stored, int at, int count, long to) {
         int i = 0;
         for (; i <= count - 8; i += 8) {

@@ -153,7 +153,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
         }
     }
 
-    /** Returns false if the connection is no longer that of a stranger: it was dropped for a newer one, or is a guest's. */
+    /** Removes a connection from those of strangers. Returns false if it is not among them: it was dropped for a newer one, or became a guest's. */
     private boolean forget(Socket socket) {
         synchronized (strangers) {
             return strangers.remove(socket);

@@ -101,7 +101,7 @@ final class FileMeeting {
         }
         if (content.isComplete() && !isMine(content)) {
             state = "an earlier rendezvous there has not ended: ranks " + Ranks.text(living(content))
-                    + " are still leaving";
+                    + " are still leaving: end those that are stopped, or use another file";
             return null;
         }
         if (!isMine(content)) {
