@@ -156,6 +156,11 @@ class LongAllTest(unittest.TestCase):
         self.assertEqual(self.ended("works", "fails", "last", options=["--only", "works", "--only", "last", "--"]), (0, [
             ["works", "passed"], ["fails", "not run"], ["last", "passed"]]))
 
+    def test_every_part_is_a_long_test(self):
+        script = 'source "$1/long-tests"; for part in "${parts_of_all[@]}"; do is_long_test "${part%% *}" || echo "$part"; done'
+        unknown = subprocess.run(["bash", "-c", script, "bash", LIB], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(unknown, "")
+
 
 if __name__ == "__main__":
     unittest.main()
