@@ -37,7 +37,7 @@ class ArchitectureTest {
             Map.entry("slot", List.of("transform", "device")),
             Map.entry("field", List.of("sample", "slot", "image", "transform", "device")),
             Map.entry("plan", List.of("sample", "slot")),
-            Map.entry("ring", List.of("slot", "field", "plan", "device")),
+            Map.entry("ring", List.of("slot", "field", "plan", "image", "device")),
             Map.entry("upload", List.of("transform", "slot", "field", "plan", "ring", "device")));
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
