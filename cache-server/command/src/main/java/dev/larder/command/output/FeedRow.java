@@ -169,7 +169,7 @@ public record FeedRow(
                     batch.getLong(RingDescriptor.SLOT_NUMBER_OFFSET));
         }
 
-        /** Returns the consumer of a seat; empty if the seat is free or the process is not visible. */
+        /** Returns the consumer of a seat; empty if the seat is free or cannot be read. */
         Optional<Consumer> consumer(int seat, Path page) {
             try {
                 for (int attempt = 0; attempt < ATTEMPTS && isLocked(page); attempt++) {
