@@ -91,7 +91,8 @@ final class ChunkReader {
         } catch (OutOfMemoryError e) {
             throw place.in(number).unreadable(e);
         } catch (IOException | RuntimeException e) {
-            if (e instanceof MemoryLimitException || (e instanceof TooLong && array.element().hasAnyLength())) {
+            if (e instanceof MemoryLimitException
+                    || (e instanceof TooLong && array.element().hasAnyLength())) {
                 throw place.in(number).unreadable(new OutOfMemoryError(e.getMessage()));
             }
             BadSource bad = place.in(number)

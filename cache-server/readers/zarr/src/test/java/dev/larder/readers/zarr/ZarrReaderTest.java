@@ -303,13 +303,11 @@ class ZarrReaderTest {
         Path chunk = folder.file("texts/v3/0/c");
         byte[] bytes = Files.readAllBytes(chunk);
         Map<String, String> whole = texts(folder.read());
-        folder.change(
-                "texts/v3/0/zarr.json",
-                "\"codecs\": [",
-                """
-                "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [],
-                    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-                    "codecs": [""");
+        folder.change("texts/v3/0/zarr.json", "\"codecs\": [", """
+            "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [],
+                "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                "codecs": [\
+            """);
         folder.change("texts/v3/0/zarr.json", "\n    ]\n}", "\n    ]}}]\n}");
         ByteBuffer shard = ByteBuffer.allocate(bytes.length + 2 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         shard.put(bytes).putLong(0).putLong(bytes.length);
