@@ -267,8 +267,8 @@ public record FeedRow(
     public String consumersInWords() {
         String notReading = consumers.stream()
                 .filter(consumer -> consumer.state != State.READING)
-                .map(consumer ->
-                        "pid " + consumer.pid + " " + consumer.state.name().toLowerCase(Locale.ROOT))
+                .map(consumer -> (consumer.pid == 0 ? "hidden process" : "pid " + consumer.pid) + " "
+                        + consumer.state.name().toLowerCase(Locale.ROOT))
                 .collect(Collectors.joining(", "));
         return consumers.size() + (notReading.isEmpty() ? "" : " (" + notReading + ")");
     }
