@@ -1,6 +1,7 @@
 package dev.larder.internal.control;
 
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.process.TaskStat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -15,7 +16,6 @@ final class SilentDaemon {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final Pattern LOCK =
             Pattern.compile("\\S+\\s+FLOCK\\s+ADVISORY\\s+WRITE\\s+(?<pid>[1-9][0-9]*)\\s+\\S+:(?<inode>[0-9]+)\\s.*");
-    private static final Pattern STATE = Pattern.compile("^State:\\s+[Tt]\\b.*");
 
     private SilentDaemon() {}
 
@@ -25,7 +25,9 @@ final class SilentDaemon {
         if (pid.isEmpty()) {
             return "check the daemon's process: it may be stopped or overloaded";
         }
-        return isStopped(pid.getAsLong())
+        boolean isStopped =
+                TaskStat.of(folder(pid.getAsLong())).filter(TaskStat::isStopped).isPresent();
+        return isStopped
                 ? "the daemon was stopped by a signal; to resume it: kill -CONT " + pid.getAsLong()
                 : "the daemon may be overloaded; to look at its process: top -p " + pid.getAsLong();
     }
@@ -40,23 +42,14 @@ final class SilentDaemon {
                     .filter(line -> line.matches() && line.group("inode").equals(inode))
                     .map(line -> line.group("pid"))
                     .mapToLong(Long::parseLong)
-                    .filter(SilentDaemon::hasOpened)
+                    .filter(pid -> Files.exists(folder(pid))) // an inode of another file system may have the number
                     .findFirst();
         } catch (IOException | RuntimeException unknown) {
             return OptionalLong.empty();
         }
     }
 
-    /** Returns whether the process exists and has a file open. The inode number alone may belong to another file system. */
-    private static boolean hasOpened(long pid) {
-        return Files.exists(Path.of("/proc", Long.toString(pid)));
-    }
-
-    private static boolean isStopped(long pid) {
-        try (Stream<String> lines = Files.lines(Path.of("/proc", Long.toString(pid), "status"))) {
-            return lines.anyMatch(line -> STATE.matcher(line).matches());
-        } catch (IOException | RuntimeException gone) {
-            return false;
-        }
+    private static Path folder(long pid) {
+        return Path.of("/proc", Long.toString(pid));
     }
 }

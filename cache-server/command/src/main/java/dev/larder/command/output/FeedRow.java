@@ -169,7 +169,7 @@ public record FeedRow(
                     batch.getLong(RingDescriptor.SLOT_NUMBER_OFFSET));
         }
 
-        /** Returns the consumer of a seat; empty if the seat is free or the process is not visible. */
+        /** Returns the consumer of a seat; empty if the seat is free or cannot be read. */
         Optional<Consumer> consumer(int seat, Path page) {
             try {
                 for (int attempt = 0; attempt < ATTEMPTS && isLocked(page); attempt++) {
@@ -267,8 +267,8 @@ public record FeedRow(
     public String consumersInWords() {
         String notReading = consumers.stream()
                 .filter(consumer -> consumer.state != State.READING)
-                .map(consumer ->
-                        "pid " + consumer.pid + " " + consumer.state.name().toLowerCase(Locale.ROOT))
+                .map(consumer -> (consumer.pid == 0 ? "hidden process" : "pid " + consumer.pid) + " "
+                        + consumer.state.name().toLowerCase(Locale.ROOT))
                 .collect(Collectors.joining(", "));
         return consumers.size() + (notReading.isEmpty() ? "" : " (" + notReading + ")");
     }

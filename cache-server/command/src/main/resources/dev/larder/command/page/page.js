@@ -405,7 +405,7 @@ function showFeeds(now) {
   sync(table("feeds", now.feeds, now.feeds.length), now.feeds, (feed) => feed.name, (feed) => [
     td(feed.name, "name"), td(feed.pid, "nowrap"), td(feed.datasets.join(", "), "less"), td(feed.epoch === null ? "" : feed.epoch, "n"), td(count(feed.batches), "n"),
     td(feed.batchesPerSecond.toFixed(1), "n less"),
-    td(feed.consumers.map((one) => "pid " + one.pid + " " + one.state + (one.behind ? ", " + one.behind + " behind" : "")).join("; ") || "none", "name"),
+    td(feed.consumers.map((one) => (one.pid ? "pid " + one.pid : "hidden process") + " " + one.state + (one.behind ? ", " + one.behind + " behind" : "")).join("; ") || "none", "name"),
   ]);
 }
 

@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +49,15 @@ class FeedRowTest {
     void aPidIsThatOfAConsumerOnlyWithItsStart() throws IOException {
         assertThat(consumer(PID, START)).isEqualTo(new FeedRow.Consumer(PID, 0, FeedRow.State.READING));
         assertThat(consumer(PID, START + 1)).isEqualTo(new FeedRow.Consumer(0, 0, FeedRow.State.READING));
+    }
+
+    @Test
+    void aConsumerThatIsNotVisibleHasNoPidInATable() {
+        List<FeedRow.Consumer> consumers = List.of(
+                new FeedRow.Consumer(0, 9, FeedRow.State.SLOW), new FeedRow.Consumer(7, 9, FeedRow.State.SLOW));
+
+        assertThat(new FeedRow("run1", 1, List.of(), OptionalLong.empty(), 0, 9, consumers, 0).consumersInWords())
+                .isEqualTo("2 (hidden process slow, pid 7 slow)");
     }
 
     @Test

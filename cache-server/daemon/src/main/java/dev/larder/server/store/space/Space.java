@@ -185,7 +185,7 @@ public final class Space {
                 .with("path", path)
                 .with("reason", failure)
                 .cause(failure)
-                .remedy(isFull ? Remedy.FREE_SPACE : "check the store's file system");
+                .remedy(isFull ? Remedy.FREE_SPACE : "check the store's file system and permissions");
     }
 
     /** Returns the space that the mount and the cgroup leave at this moment, in bytes. */

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.tukaani.xz.MemoryLimitException;
 
 /** Reads the chunks of an array, one after the other, and keeps the indexes of the last shards. Used by one thread. */
 final class ChunkReader {
@@ -90,6 +91,10 @@ final class ChunkReader {
         } catch (OutOfMemoryError e) {
             throw place.in(number).unreadable(e);
         } catch (IOException | RuntimeException e) {
+            if (e instanceof MemoryLimitException
+                    || (e instanceof TooLong && array.element().hasAnyLength())) {
+                throw place.in(number).unreadable(new OutOfMemoryError(e.getMessage()));
+            }
             BadSource bad = place.in(number)
                     .damaged(
                             "its chunk " + Arrays.toString(index) + " cannot be unpacked (" + BadSource.words(e) + ")");
@@ -118,8 +123,7 @@ final class ChunkReader {
 
     private static byte[] stored(FileChannel channel, long offset, long length, long most) throws IOException {
         if (length < 0 || length > most) {
-            throw new IOException(
-                    "it has " + Long.toUnsignedString(length) + " bytes, and can have " + most + " at most");
+            throw new TooLong("it has " + Long.toUnsignedString(length) + " bytes, and can have " + most + " at most");
         } else if (offset < 0 || offset > channel.size() - length) {
             throw new IOException(
                     "it is outside of its file: offset=" + Long.toUnsignedString(offset) + " bytes=" + length);

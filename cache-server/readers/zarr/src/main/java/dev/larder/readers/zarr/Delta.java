@@ -55,7 +55,8 @@ record Delta(Kind sum, Kind stored) implements Unpacker {
     }
 
     private static Kind kind(String member, Fields configuration) throws BadSource {
-        Matcher type = TYPE.matcher(configuration.text(member));
+        String name = configuration.text(member);
+        Matcher type = TYPE.matcher(Element.NAMED.getOrDefault(name, name));
         if (!type.matches()) {
             throw unfit(member, configuration);
         }

@@ -39,7 +39,8 @@ record Element(String dtype, int byteSize, int unitBytes) {
             'M', Set.of(8),
             'm', Set.of(8));
 
-    private static final Map<String, String> NAMED = Map.ofEntries(
+    /** numpy's types by their names, which version 3 has. */
+    static final Map<String, String> NAMED = Map.ofEntries(
             Map.entry("bool", "|b1"),
             Map.entry("int8", "|i1"),
             Map.entry("int16", "<i2"),

@@ -67,7 +67,7 @@ final class TextChunks {
         ShardFiles shards = array.shards();
         long[] ofFile = new long[shape.length]; // how many chunks a file has in each dimension
         for (int axis = 0; axis < shape.length; axis++) {
-            ofFile[axis] = shards == null ? 1 : shards.shape()[axis];
+            ofFile[axis] = shards == null || axis == array.shape().length ? 1 : shards.shape()[axis];
         }
         for (String key : files.all().keySet()) {
             long[] file = array.keys().place(key, array.shape().length);

@@ -91,8 +91,8 @@ final class Unpackers {
         }
     }
 
-    static IOException tooLong(int most) {
-        return new IOException("it unpacks to more than " + most + " bytes");
+    static TooLong tooLong(int most) {
+        return new TooLong("it unpacks to more than " + most + " bytes");
     }
 
     private static byte[] unpackZstd(byte[] packed, int most) throws IOException {
@@ -107,6 +107,9 @@ final class Unpackers {
         try {
             return (int) Zstd.decompressByteArray(target, at, most, packed, from, packedLength);
         } catch (ZstdException e) {
+            if (e.getErrorCode() == Zstd.errDstSizeTooSmall()) {
+                throw tooLong(most);
+            }
             throw new IOException("Zstandard: " + e.getMessage(), e);
         }
     }

@@ -11,7 +11,9 @@ import dev.larder.reader.OpenedSource;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -265,6 +267,62 @@ class ZarrReaderTest {
                     .isInstanceOf(BadSource.class)
                     .hasMessageContaining("its chunks of rows 0 to 3 have more than");
         }
+    }
+
+    @Test
+    void aChunkOfTextsThatTheHeapDoesNotAllowIsNotCalledDamaged() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "texts/v2/2");
+        try (RandomAccessFile chunk =
+                new RandomAccessFile(folder.file("texts/v2/2/0.0").toFile(), "rw")) {
+            chunk.setLength(ChunkReader.mostTextBytes() + 1L);
+        }
+
+        assertThatThrownBy(folder::read)
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("LARDER_READER_HEAP"))
+                .hasMessageContaining("it takes more memory than the reader has (it has ");
+    }
+
+    @Test
+    void aHistoryOfLzmaThatTheHeapDoesNotAllowIsNotCalledDamaged() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "lzma/alone");
+        Path chunk = folder.file("lzma/alone/0.0");
+        byte[] bytes = Files.readAllBytes(chunk);
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(1, 2_000_000_000); // the length of the history
+        Files.write(chunk, bytes);
+
+        assertThatThrownBy(folder::read)
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("LARDER_READER_HEAP"))
+                .hasMessageContaining("it takes more memory than the reader has");
+    }
+
+    @Test
+    void aTextWithoutDimensionsInAShardIsRead() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "texts/v3/0");
+        Path chunk = folder.file("texts/v3/0/c");
+        byte[] bytes = Files.readAllBytes(chunk);
+        Map<String, String> whole = texts(folder.read());
+        folder.change("texts/v3/0/zarr.json", "\"codecs\": [", """
+            "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [],
+                "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                "codecs": [\
+            """);
+        folder.change("texts/v3/0/zarr.json", "\n    ]\n}", "\n    ]}}]\n}");
+        ByteBuffer shard = ByteBuffer.allocate(bytes.length + 2 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        shard.put(bytes).putLong(0).putLong(bytes.length);
+        Files.write(chunk, shard.array());
+
+        assertThat(texts(folder.read())).isEqualTo(whole);
+    }
+
+    @Test
+    void theCodecDeltaMayNameItsTypesAsVersion3Does() throws IOException {
+        GoldenFolder folder = GoldenFolder.unpack("numcodecs", temporary, "v3/delta");
+        folder.change("v3/delta/zarr.json", "\"dtype\": \"<i4\"", "\"dtype\": \"int32\"");
+
+        assertThat(texts(folder.read()))
+                .isEqualTo(Map.of("v3/delta", expected("numcodecs").get("v3/delta")));
     }
 
     @Test
