@@ -472,6 +472,21 @@ class LoaderTest(StoreCase):
         self.assertEqual([batch["y"].tolist() for batch in other], named)
         self.assertEqual(next(iter(other)).epoch, 8)
 
+    def test_setting_the_epoch_of_a_state_keeps_its_rest(self):
+        first = self.loader("y", batch_size=250)
+        next(first.epoch(3))
+        state = first.state_dict()
+        for begin in (lambda loader: None), iter:  # Lightning calls iter before it sets the epoch
+            loader = self.loader("y", batch_size=250)
+            loader.load_state_dict(state)
+            unused = begin(loader)
+            loader.set_epoch(3)
+            rest = [batch["y"].tolist() for batch in loader]
+            self.assertEqual(rest, [batch["y"].tolist() for batch in self.loader("y", batch_size=250).epoch(3)][1:])
+            loader.set_epoch(3)
+            self.assertEqual([batch["y"].tolist() for batch in loader][1:], rest)
+            del unused
+
     def test_the_next_order_is_laid_down_while_an_epoch_runs(self):
         rows, threads, shuffled = 1 << 15, [], room("_samplers")._shuffled
         self.publish("long", {"y": np.arange(rows)})

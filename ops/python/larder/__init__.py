@@ -1,6 +1,6 @@
 """Arrays that all processes of a machine share: the Python side of Larder.
 
-It needs Python 3.9 and numpy 1.23, or later.
+It needs Python 3.9 and numpy 1.23, or later. ``help(larder.Loader)`` and the like are shorter than this page, which repeats numpy's help.
 
 >>> import larder
 >>> mnist = larder.dataset("mnist")             # one version, leased while you use it

@@ -50,7 +50,7 @@ def batches(name: str, store: str | os.PathLike[str] | None = None, timeout: flo
 class Batch(dict[str, np.ndarray]):
     """Some samples: a dict from the names of arrays to arrays. Their first dimension is usually the samples.
 
-    It is the batch `number` of `epoch` and has `size` samples. The first `valid_size` of them are valid; a sharded
+    It is the batch `number` of `epoch`, from 0, also at the start of a resumed rest, and has `size` samples. The first `valid_size` of them are valid; a sharded
     loader adds the others to fill up the last turn of all ranks. For JAX ``dict(batch)`` is a pytree, and so is the batch itself if
     `larder.jax` is imported.
     """

@@ -76,6 +76,7 @@ class Loader:
 
     `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's
     ``LoaderState``, so that a run can resume here, in Java, and with another number of ranks. Its ``seed`` is only for Java's random steps.
+    A resumed run counts its epochs from the state: the last example.
 
     Raises `NotFound` for an unknown name and for the name of a column. Raises ValueError for arrays that do not fit together, for columns
     that would be omitted by default, and for invalid settings.
@@ -83,6 +84,12 @@ class Loader:
     >>> loader = larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42)
     >>> for epoch in range(3):
     ...     for batch in loader:
+    ...         step(batch["train-images"], batch["train-labels"])
+    >>> state = loader.state_dict()                 # at any time: save it with the model
+    >>> loader.load_state_dict(state)               # in the next run
+    >>> first = state["epoch"] + (state["consumed"] == state["length"])
+    >>> for epoch in range(first, 3):
+    ...     for batch in loader:                    # first the rest of the epoch, then whole ones
     ...         step(batch["train-images"], batch["train-labels"])
     """
 
@@ -124,7 +131,7 @@ class Loader:
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
         self._counters: _Counters | None = None
-        self.set_epoch(0)
+        self._rewind(0)
 
     @property
     def dataset(self) -> Dataset:
@@ -142,8 +149,7 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         """Begin the next epoch, or the last one again if none of its batches was returned."""
-        begun, handed_out = self._begun, self._reached[2] >= 0
-        return self._begin(*(self._next if begun is None or handed_out else begun))
+        return self._begin(*self._upcoming())
 
     def epoch(self, number: int) -> Iterator[Any]:
         """Begin any epoch. This ends a running epoch. The next ``for`` begins the one after it."""
@@ -151,8 +157,13 @@ class Loader:
 
     def set_epoch(self, number: int) -> None:
         """Set the epoch of the next ``for``, as with a ``DistributedSampler``. Without this, epochs count by
-        themselves."""
+        themselves. After ``load_state_dict``, the epoch of the state still continues at the state; `epoch` begins it again."""
         number = _integer("epoch", number, 0)
+        epoch, consumed, _ = self._upcoming()
+        if epoch != number or consumed == 0:
+            self._rewind(number)
+
+    def _rewind(self, number):
         self._next = number, 0, None  # the epoch, the samples of it that are consumed, the samples in all
         self._begun = None  # the same for the epoch that was begun last
         self._reached = number, self._plan(None), -1  # the epoch, its plan, the batch that was returned last
@@ -236,6 +247,11 @@ class Loader:
     def _waited_for_disk(self):
         """Return the seconds that gathers have waited for a disk."""
         return sum(file.waited for file in self._files if file)
+
+    def _upcoming(self):
+        """Return the start of the next ``for``: the epoch, its consumed samples, its samples in all."""
+        begun, handed_out = self._begun, self._reached[2] >= 0
+        return self._next if begun is None or handed_out else begun
 
     def _plan(self, epoch, start=0, length=None):
         order = None if epoch is None else self._order(epoch)

@@ -75,7 +75,10 @@ public final class Larder implements AutoCloseable {
         this.store = store;
     }
 
-    /** Connects to the store that {@link StoreLocation} selects for this process. */
+    /**
+     * Connects to the store in {@code $LARDER_STORE}, else to the first of these with a daemon: {@code /dev/shm/larder-<user>} and
+     * {@code /var/tmp/larder-<user>} of this user, {@code /dev/shm/larder} of a service. Fails with {@code NO_DAEMON} if there is no store.
+     */
     public static Larder connect() {
         return connect(StoreLocation.resolve(null));
     }

@@ -44,7 +44,7 @@ public final class Batch implements AutoCloseable {
         return delivery.slot().epoch;
     }
 
-    /** Returns the batch's number in its epoch, from 0. */
+    /** Returns the batch's number in its epoch, from 0; in a resumed epoch, from 0 after the resume. */
     public long number() {
         return delivery.slot().number;
     }

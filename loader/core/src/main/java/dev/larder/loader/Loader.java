@@ -44,6 +44,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
+ * <p>A run that stops saves {@link Batch#stateAfter}, and the next run continues its epoch, with a loader of the same dataset and order:
+ *
+ * <pre>{@code
+ * LoaderState state = LoaderState.parse(saved);              // saved = batch.stateAfter().toJson()
+ * for (Batch batch : loader.resume(state)) { … }             // the rest of its epoch, which may be empty
+ * for (Epoch epoch : loader.epochs(state.epoch() + 1, epochs)) { … }
+ * }</pre>
+ *
  * <p>With {@link LoaderBuilder#device}, batches are uploaded to a device ahead of the consumer, with the same bytes.
  *
  * <p>Batches depend only on the dataset, the sampler, the batch size and the epoch: threads, prefetching, the device and chance do not
@@ -228,10 +236,11 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Continues an epoch of an earlier run with the samples that were not consumed. All ranks together get the same samples in the same
-     * order as without the stop, if their batch size together is the same or divides it. Takes as long as the start of an epoch, without
-     * reading consumed samples; up to 134 million of them are compared with the state's receipt, which takes 4 ns each in a random order,
-     * and 20 ns in a permuted one. Fails with {@code BAD_INPUT} for a state of other data, or of another sampler, seed or order.
+     * Continues an epoch of an earlier run with the samples that were not consumed; none are left if the epoch was complete. The next
+     * epoch is {@code state.epoch() + 1}. All ranks together get the same samples in the same order as without the stop, if their
+     * batch size together is the same or divides it. Takes as long as the start of an epoch, without reading consumed samples; up to
+     * 134 million of them are compared with the state's receipt, which takes 4 ns each in a random order, and 20 ns in a permuted one.
+     * Fails with {@code BAD_INPUT} for a state of other data, or of another sampler, seed or order.
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);
