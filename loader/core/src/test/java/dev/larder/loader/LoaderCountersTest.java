@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,6 +111,23 @@ class LoaderCountersTest {
             assertThat(isLocked(files().get(0))).isTrue();
         }
         assertThat(files()).isEmpty();
+    }
+
+    @Test
+    void theConsumerIsTheThreadThatTakesBatchesAlsoIfAnotherOneBeganTheEpoch() throws Exception {
+        try (Loader loader = builder().threads(0).build()) {
+            Epoch epoch = loader.epoch(0);
+            FutureTask<String> consumer = new FutureTask<>(() -> {
+                epoch.forEach(batch -> {});
+                return String.valueOf(
+                        Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName());
+            });
+            new Thread(consumer).start();
+
+            String thread = consumer.get();
+            assertThat(sum(read(files().get(0)), LoaderDescriptor.ROLE_CONSUMER, LoaderDescriptor.THREAD_OFFSET))
+                    .isEqualTo(Long.parseLong(thread));
+        }
     }
 
     private static boolean isLocked(Path file) {

@@ -67,7 +67,7 @@ public final class HostPipeline implements Pipeline {
                 settings.inOrder(),
                 consumption.keeps(),
                 consumption.firstSlot());
-        this.counters = LoaderCounters.open(source, settings, slots.size());
+        this.counters = LoaderCounters.open(source, settings, count, slots.size());
         try {
             this.ring = new Ring(source, gather, slots, work, consumption.timeout(), counters);
             this.threads = GatherThreads.start(source, gather, ring, counters, count);

@@ -51,16 +51,16 @@ public final class LoaderCounters implements AutoCloseable {
     }
 
     /** Creates the counters of a loader. */
-    static LoaderCounters open(LoaderSource source, PipelineSettings settings, int slots) {
+    static LoaderCounters open(LoaderSource source, PipelineSettings settings, int threads, int slots) {
         SourceData data = source.data();
-        int rows = settings.threads(source) + OTHER_ROWS;
+        int rows = threads + OTHER_ROWS;
         LoaderCounters counters = new LoaderCounters(data.name(), rows);
         SlotProvider shared = settings.slots();
         String feed = shared == null ? "" : shared.name();
         try {
             Path version = data.datasets().get(0).stored().folder();
             counters.create(new StoreLayout(StoreLayout.storeOf(version)).loaders(), rows);
-            LoaderDescriptor.write(counters.words, facts(source, feed, settings, slots), rows);
+            LoaderDescriptor.write(counters.words, facts(source, feed, settings, threads, slots), rows);
         } catch (IOException | RuntimeException none) {
             counters.release();
             counters.words = new UnsafeBuffer(new byte[LoaderDescriptor.fileLength(rows)]);
@@ -69,13 +69,13 @@ public final class LoaderCounters implements AutoCloseable {
     }
 
     private static LoaderDescriptor.Facts facts(
-            LoaderSource source, String feed, PipelineSettings settings, int slots) {
+            LoaderSource source, String feed, PipelineSettings settings, int threads, int slots) {
         return new LoaderDescriptor.Facts(
                 ProcessHandle.current().pid(),
                 TaskStat.ofThisProcess().map(TaskStat::startTicks).orElse(0L),
                 System.nanoTime(),
                 feed.isEmpty() ? LoaderDescriptor.PROGRAM_JAVA : LoaderDescriptor.PROGRAM_FEED,
-                settings.threads(source),
+                threads,
                 slots,
                 settings.batchSize(),
                 Runtime.getRuntime().availableProcessors(),

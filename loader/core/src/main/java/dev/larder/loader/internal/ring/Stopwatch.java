@@ -93,6 +93,7 @@ public final class Stopwatch {
 
     /** Begins a wait for a batch. */
     public void beginWait() {
+        ofThisThread(); // another one may have begun the epoch
         begin(isStarting ? WorkPart.STARTING : WorkPart.WAITING_FOR_BATCH);
         if (role == LoaderDescriptor.ROLE_CONSUMER && FlightRecording.isOn()) {
             wait = BatchWaitEvent.of(dataset, batches, isStarting);
