@@ -242,9 +242,9 @@ class ChildProcessTest {
     }
 
     @Test
-    void whatItLeavesRunningEndsWithIt() {
-        ExitCause cause =
-                run(shell("(setsid sh -c 'trap \"\" TERM; echo $$; sleep 600; sleep 600' &); sleep 0.2; exit 5"));
+    void whatItLeavesRunningEndsWithIt(@TempDir Path folder) {
+        ExitCause cause = run(shell("cd " + folder + "; (setsid sh -c 'trap \"\" TERM; echo $$; : >up; sleep 600; sleep 600' &); "
+                + "while [ ! -e up ]; do sleep 0.02; done; exit 5"));
 
         assertThat(cause).isEqualTo(new Exited(5));
         assertThat(Processes.isRunning(saidPid())).isFalse();
