@@ -81,7 +81,8 @@ class NodeDataTest {
         FakeData one = new FakeData("abc");
         FakeData two = new FakeData("abc");
         // only the rank of the other node fails: a rank that fails ends the other, perhaps before its line
-        nodes.of("2:2", 1, "echo up; [ $RANK = 0 ] || [ $TORCHELASTIC_RESTART_COUNT = 1 ]").restarting(1);
+        nodes.of("2:2", 1, "echo up; [ $RANK = 0 ] || [ $TORCHELASTIC_RESTART_COUNT = 1 ]")
+                .restarting(1);
         Node leader = nodes.with(one).start(0);
         Node other = nodes.with(two).start(1);
 

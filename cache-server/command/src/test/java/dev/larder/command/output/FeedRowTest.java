@@ -53,8 +53,8 @@ class FeedRowTest {
 
     @Test
     void aConsumerThatIsNotVisibleHasNoPidInATable() {
-        List<FeedRow.Consumer> consumers = List.of(
-                new FeedRow.Consumer(0, 9, FeedRow.State.SLOW), new FeedRow.Consumer(7, 9, FeedRow.State.SLOW));
+        List<FeedRow.Consumer> consumers =
+                List.of(new FeedRow.Consumer(0, 9, FeedRow.State.SLOW), new FeedRow.Consumer(7, 9, FeedRow.State.SLOW));
 
         assertThat(new FeedRow("run1", 1, List.of(), OptionalLong.empty(), 0, 9, consumers, 0).consumersInWords())
                 .isEqualTo("2 (hidden process slow, pid 7 slow)");

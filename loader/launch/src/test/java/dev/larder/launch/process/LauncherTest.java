@@ -94,8 +94,8 @@ class LauncherTest {
     void allRanksStartAgainWithTheNextAttemptAndAnotherPort(@TempDir Path folder) {
         String saysAndWaitsForTheOther = "cd " + folder + "; echo $RANK $LARDER_ATTEMPT $TORCHELASTIC_RESTART_COUNT; "
                 + ": >$RANK.$LARDER_ATTEMPT; while [ ! -e 0.$LARDER_ATTEMPT ]; do sleep 0.02; done; ";
-        LaunchResult result = heard.run(
-                Launches.plan(2, saysAndWaitsForTheOther + "[ $RANK$LARDER_ATTEMPT != 10 ]").withMaxRestarts(3));
+        LaunchResult result = heard.run(Launches.plan(2, saysAndWaitsForTheOther + "[ $RANK$LARDER_ATTEMPT != 10 ]")
+                .withMaxRestarts(3));
 
         assertThat(result.isSuccess()).isTrue();
         assertThat(result.attempts()).hasSize(2);
