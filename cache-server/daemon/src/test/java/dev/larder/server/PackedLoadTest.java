@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.server.reader.TestReaders;
+import dev.larder.server.reader.ClassPathReaders;
 import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -22,7 +22,7 @@ class PackedLoadTest {
     Path folder;
 
     @RegisterExtension
-    final InstalledReaders readers = new InstalledReaders().with("packed", TestReaders.packed());
+    final InstalledReaders readers = new InstalledReaders().with("packed", ClassPathReaders.packed());
 
     @Test
     void whatIsUnpackedIsGivenUpWhenItIsStored() throws IOException, URISyntaxException {

@@ -17,7 +17,7 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.server.reader.TestReaders;
+import dev.larder.server.reader.ClassPathReaders;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
@@ -52,7 +52,7 @@ class RemoteLoadTest {
 
     @RegisterExtension
     final InstalledReaders readers = new InstalledReaders()
-            .with("http", TestReaders.http())
+            .with("http", ClassPathReaders.http())
             .property("larder.reader.heap", "64m")
             .property("larder.connections", "4");
 
@@ -364,8 +364,8 @@ class RemoteLoadTest {
     })
     void whatAReaderReadsItReadsFromAWebServerToo(String golden, String name, String array, int rows) throws Exception {
         served.start();
-        readers.install("packed", TestReaders.packed());
-        readers.install("hdf5", TestReaders.hdf5());
+        readers.install("packed", ClassPathReaders.packed());
+        readers.install("hdf5", ClassPathReaders.hdf5());
         Path file = sources.resolve(name);
         if (golden.isEmpty()) {
             writePackedTar(file);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.internal.protocol.ArrayRow;
-import dev.larder.server.reader.TestReaders;
+import dev.larder.server.reader.ClassPathReaders;
 import dev.larder.testing.InstalledReaders;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +25,7 @@ class ZarrLoadTest {
             + " \"compressor\": null, \"fill_value\": 9, \"filters\": null, \"order\": \"C\"}";
 
     @RegisterExtension
-    final InstalledReaders readers = new InstalledReaders().with("zarr", TestReaders.zarr());
+    final InstalledReaders readers = new InstalledReaders().with("zarr", ClassPathReaders.zarr());
 
     @TempDir
     Path sources;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.server.reader.TestReaders;
+import dev.larder.server.reader.ClassPathReaders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.testing.InstalledReaders;
@@ -35,7 +35,7 @@ class PackedScanTest {
     Path folder;
 
     @RegisterExtension
-    final InstalledReaders readers = new InstalledReaders().with("packed", TestReaders.packed());
+    final InstalledReaders readers = new InstalledReaders().with("packed", ClassPathReaders.packed());
 
     private static Path packed(String name) {
         return ArrowScanTest.golden("packed").resolve(name + ".arrow");

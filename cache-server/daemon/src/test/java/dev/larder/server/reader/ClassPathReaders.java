@@ -8,10 +8,10 @@ import java.util.List;
 import org.tukaani.xz.XZInputStream;
 
 /** The properties of readers that lie on the class path of the tests. */
-public final class TestReaders {
+public final class ClassPathReaders {
     private static final String QUICK = "flags=-XX:TieredStopAtLevel=1";
 
-    private TestReaders() {}
+    private ClassPathReaders() {}
 
     /** Returns those of the reader that unpacks. */
     public static List<String> packed() {
