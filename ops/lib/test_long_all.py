@@ -1,4 +1,4 @@
-"""How ops/test --long all goes on after an interruption, and what it prints."""
+"""Tests of ops/test --long all: its interruptions, and the table that it prints."""
 
 import contextlib
 import os

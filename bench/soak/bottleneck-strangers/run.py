@@ -3,7 +3,7 @@
 
     run.py [--seed N] [--only-alive] [NAME]...
 
-As root, for control groups, loop devices and FUSE. $LARDER_COMMAND is the command, by default ops/larder. With --only-alive it asks
+As root, for control groups, loop devices and FUSE. $LARDER_COMMAND is the command, by default ops/larder. With --only-alive it looks
 for no cause, and checks that each trainer is alive ten seconds after its word.
 """
 import argparse

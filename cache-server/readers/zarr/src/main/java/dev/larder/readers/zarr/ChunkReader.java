@@ -54,9 +54,9 @@ final class ChunkReader {
 
     /** Returns the first elements of a chunk of texts, or of bytes of any length; null if it was never written. */
     @Nullable
-    Texts readTexts(long[] index, int count) throws BadSource {
+    PackedTexts readTexts(long[] index, int count) throws BadSource {
         int most = mostTextBytes();
-        return read(index, most, stored -> Texts.of(array.codecs().unpack(stored, most), count));
+        return read(index, most, stored -> PackedTexts.of(array.codecs().unpack(stored, most), count));
     }
 
     /** Returns how long a chunk of texts may be. */

@@ -81,7 +81,7 @@ final class TextChunks {
                     index[axis] = file[axis] * ofFile[axis] + inFile[axis];
                 }
                 long[] ends = ends(index);
-                Texts texts = hasElements(ends) ? read(index, ends) : null;
+                PackedTexts texts = hasElements(ends) ? read(index, ends) : null;
                 if (texts != null) {
                     long[] at = new long[shape.length];
                     do {
@@ -117,7 +117,7 @@ final class TextChunks {
         return Arrays.stream(ends).allMatch(end -> end > 0);
     }
 
-    private @Nullable Texts read(long[] index, long[] ends) throws BadSource {
+    private @Nullable PackedTexts read(long[] index, long[] ends) throws BadSource {
         long[] last = Arrays.stream(ends).map(end -> end - 1).toArray();
         return chunks.readTexts(Arrays.copyOf(index, array.shape().length), element(last) + 1);
     }
@@ -191,14 +191,14 @@ final class TextChunks {
             counts[axis] = axis == 0 ? 1 : (shape[axis] - 1) / chunk[axis] + 1;
         }
         ends[0] = Math.min(chunk[0], shape[0] - number * chunk[0]);
-        List<@Nullable Texts> all = readChunks(number, counts);
+        List<@Nullable PackedTexts> all = readChunks(number, counts);
         long[] at = new long[shape.length];
         do {
             int chunkNumber = 0;
             for (int axis = 0; axis < shape.length; axis++) {
                 chunkNumber = chunkNumber * (int) counts[axis] + (int) (at[axis] / chunk[axis]);
             }
-            Texts texts = all.get(chunkNumber);
+            PackedTexts texts = all.get(chunkNumber);
             if (texts == null) {
                 rows.put(fill, 0, fill.length);
             } else {
@@ -208,8 +208,8 @@ final class TextChunks {
         } while (advance(at, ends));
     }
 
-    private List<@Nullable Texts> readChunks(long number, long[] counts) throws BadSource {
-        List<@Nullable Texts> all = new ArrayList<>();
+    private List<@Nullable PackedTexts> readChunks(long number, long[] counts) throws BadSource {
+        List<@Nullable PackedTexts> all = new ArrayList<>();
         long most = ChunkReader.mostTextBytes();
         long bytes = REFERENCE_BYTES;
         for (long count : counts) {
@@ -220,7 +220,7 @@ final class TextChunks {
         do {
             long[] index = at.clone();
             index[0] = number;
-            Texts texts = read(index, ends(index));
+            PackedTexts texts = read(index, ends(index));
             all.add(texts);
             bytes += texts == null || all.size() == 1 ? 0 : texts.heapBytes();
             requireFit(bytes, most, number);

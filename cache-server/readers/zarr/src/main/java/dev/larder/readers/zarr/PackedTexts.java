@@ -11,11 +11,11 @@ import java.nio.ByteOrder;
  * @param starts the places of the first elements
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record Texts(byte[] bytes, int[] starts) {
+record PackedTexts(byte[] bytes, int[] starts) {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     /** Finds the first elements of an unpacked chunk. */
-    static Texts of(byte[] bytes, int count) throws IOException {
+    static PackedTexts of(byte[] bytes, int count) throws IOException {
         int found = bytes.length < Integer.BYTES ? 0 : (int) INT.get(bytes, 0);
         if (found < count) {
             throw new IOException("it has " + found + " elements, not " + count);
@@ -34,7 +34,7 @@ record Texts(byte[] bytes, int[] starts) {
             starts[i] = at;
             at += length;
         }
-        return new Texts(bytes, starts);
+        return new PackedTexts(bytes, starts);
     }
 
     int length(int element) {
