@@ -53,8 +53,8 @@ def started(name, program, **environment):
 
 
 def end(process):
-    process.kill()
-    process.communicate()
+    with process:
+        process.kill()
 
 
 @unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
@@ -396,18 +396,18 @@ class WithoutDaemonTest(unittest.TestCase):
     def test_an_array_outlives_its_daemon(self):
         store = tempfile.mkdtemp(prefix="larder-test-" + os.environ.get("LARDER_TEST_RUN", "python") + "-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, store, ignore_errors=True)
-        with subprocess.Popen([os.environ["LARDER_COMMAND"], "serve", "--store", store], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL) as daemon:
-            self.assertIn(b"Done caching", daemon.stdout.readline())
-            shared = larder.shared("a", "i8", 8, store=store)
-            worker = started("a", "print('ready', flush=True)\nfor _ in range(2):\n    with shared.lock(60): shared.array[:] += 1\n    shared.barrier(2, 60)\n",
-                           LARDER_STORE=store)
-            self.addCleanup(end, worker)
-            pid = larder.status(store)["pid"]
-            os.kill(pid, signal.SIGSTOP)
-            with self.assertRaisesRegex(larder.TimedOut, "the deadline passed: store="):  # not after the ten seconds of a silent daemon
-                larder.shared("a", "i8", 8, store=store, timeout=0)
-            os.kill(pid, signal.SIGKILL)
+        daemon = subprocess.Popen([os.environ["LARDER_COMMAND"], "serve", "--store", store], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(end, daemon)
+        self.assertIn(b"Done caching", daemon.stdout.readline())
+        shared = larder.shared("a", "i8", 8, store=store)
+        worker = started("a", "print('ready', flush=True)\nfor _ in range(2):\n    with shared.lock(60): shared.array[:] += 1\n    shared.barrier(2, 60)\n",
+                       LARDER_STORE=store)
+        self.addCleanup(end, worker)
+        os.kill(daemon.pid, signal.SIGSTOP)
+        with self.assertRaisesRegex(larder.TimedOut, "the deadline passed: store="):  # not after the ten seconds of a silent daemon
+            larder.shared("a", "i8", 8, store=store, timeout=0)
+        end(daemon)
 
         for _ in range(2):
             with shared.lock(SOON_S):
