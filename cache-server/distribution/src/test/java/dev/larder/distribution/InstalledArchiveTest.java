@@ -61,12 +61,23 @@ class InstalledArchiveTest {
             assertThat(installed.larder("ls", "--json").out()).contains("\"d/a\"");
 
             assertThat(python(installed)).isEqualTo("10\n");
+            assertThat(installed.larder("load", "packed=" + tarOf(source)).err())
+                    .contains("loaded: files=1") // by libraries that nothing before this has called
+                    .doesNotContain("Exception");
 
             assertThat(installed.larder("stop").code()).isZero();
             assertThat(installed.store()).doesNotExist();
             installed.awaitArchive();
             Installed.requireOurClasses(installed.root().resolve("archive"));
         }
+    }
+
+    private Path tarOf(Path folder) {
+        String tar = temporary.resolve("packed.tar").toString();
+        assertThat(Installed.run(Map.of(), List.of("tar", "-cf", tar, "-C", folder.toString(), "a.npy"))
+                        .code())
+                .isZero();
+        return Path.of(tar);
     }
 
     private static String python(Installed installed) {
