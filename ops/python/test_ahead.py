@@ -37,7 +37,7 @@ class AheadCase(StoreCase):
         os.environ["LARDER_STORE"] = self.store
 
     def publish_rows(self, row_bytes=5000):
-        self.x = np.random.default_rng(1).integers(0, 256, (self.ROWS, row_bytes), np.uint8)
+        self.x = np.frombuffer(np.random.default_rng(1).bytes(self.ROWS * row_bytes), np.uint8).reshape(-1, row_bytes)
         return os.path.join(self.publish(arrays={"x": self.x}, checksums=False), "x.npy")
 
     def drop_from_memory(self):

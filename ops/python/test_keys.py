@@ -26,7 +26,7 @@ import numpy as np
 
 from test_larder import larder, room
 
-PAIRS = int(os.environ.get("LARDER_TEST_PAIRS", "2500"))
+PAIRS = int(os.environ.get("LARDER_TEST_PAIRS", "1000"))
 P, Q, P2 = (collections.namedtuple("P", fields) for fields in ("h w", "w h", "h w"))
 
 

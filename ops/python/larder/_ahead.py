@@ -174,23 +174,36 @@ class _FileRows:
         return failure
 
 
+class _Window:
+    """The most bytes of a read-ahead: a part of the memory that the control group has left, for one of several arrays. The limit may change."""
+
+    def __init__(self, arrays):
+        self._arrays, self._bytes, self._checked = arrays, 0, -_WINDOW_CHECKS_S
+
+    def most_bytes(self, now):
+        if now - self._checked >= _WINDOW_CHECKS_S:
+            self._checked = now  # another thread has the bytes of a second ago meanwhile
+            self._bytes = min(_MOST_WINDOW_BYTES, _free_bytes() // _WINDOWS_PER_LIMIT) // self._arrays
+        return self._bytes
+
+
 class _ReadAhead:
     """Gathers the rows of one array in an epoch.
 
     If a few rows of the epoch, drawn at random, are all in memory, the mapping gathers, as with any array. If not, and after a gather that took
     long, rows are read from the file, and the kernel is advised to read those of the next batches: a window of rows,
-    which grows while gathers wait for the disk. Its limit is a part of the memory that the control group has left.
+    which grows while gathers wait for the disk.
     """
 
-    def __init__(self, source, file, plan, batch_size, together, windows):
+    def __init__(self, source, file, plan, batch_size, together, window):
         self._source, self._file, self._plan = source, file, plan
         self._descriptor, self._end = file.descriptor, file.end
-        self._together, self._group_rows, self._windows = together, together * batch_size, windows
+        self._together, self._group_rows, self._most = together, together * batch_size, window
         self._is_cached, self._lock = None, threading.Lock()
         self._slow = _SLOW_GATHER_S + self._group_rows * file.row_bytes / _SLOW_BYTES_PER_S
         self._advised = 0  # position in the epoch
         self._reading = {}  # the start of the read of each thread
-        self._most_rows, self._window, self._checked = 0, _FIRST_WINDOW_ROWS, -_WINDOW_CHECKS_S
+        self._most_rows, self._window = 0, _FIRST_WINDOW_ROWS
 
     def gather(self, rows, out, first, row):
         """Copy rows into an array of their shape. `first` is the position of the first one in the epoch, `row` has the counters of the thread."""
@@ -255,13 +268,10 @@ class _ReadAhead:
             self._file.waited += seconds
 
     def _fit(self, now):
-        """Fit the window to the limit of memory, which may change."""
-        if now - self._checked < _WINDOW_CHECKS_S:
-            return
-        self._checked, page = now, mmap.PAGESIZE
+        """Fit the window to the memory that is left."""
+        page = mmap.PAGESIZE
         cached_bytes = -(-self._file.row_bytes // page) * page + page  # most rows begin within a page
-        free = min(_MOST_WINDOW_BYTES, _free_bytes() // _WINDOWS_PER_LIMIT)
-        self._most_rows = max(1, free // self._windows // cached_bytes)
+        self._most_rows = max(1, self._most.most_bytes(now) // cached_bytes)
         self._window = min(self._most_rows, self._window)
 
     def _advise(self, end):

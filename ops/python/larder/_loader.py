@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._ahead import _file_rows, _ReadAhead, _row_numbers
+from ._ahead import _file_rows, _ReadAhead, _row_numbers, _Window
 from ._batches import Batch
 from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
 from ._datasets import Dataset, dataset
@@ -543,8 +543,8 @@ class _Gatherer:
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
         self._policy = loader._policy or None
         self._hands_out_tuples = loader._is_tuple and self._transform is None
-        windows = sum(file is not None for file in loader._files)
-        gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, windows) if file else source
+        window = _Window(sum(file is not None for file in loader._files))
+        gathers = [_ReadAhead(source, file, plan, self._batch_size, self._together, window) if file else source
                    for source, file in zip(loader._sources, loader._files)]
         self._ahead = [gather for gather in gathers if type(gather) is _ReadAhead]
         self._parts = [(gather, source.name, source.shape, source.dtype, offset)
