@@ -241,11 +241,12 @@ class LimitsTest(StoreCase):
         self.publish(columns={"t": make_store.texts_index(texts), "n": make_store.numbers_index(list(range(0, 1000, 2)))})
         d = larder.dataset("d")
         wanted = {"t": [*texts[::-1], "absent", "", *texts[:77]], "n": [*range(999, -2, -1)]}
+        expected = {name: [d[name].get(key, -1) for key in keys] for name, keys in wanted.items()}
         for together, worth, few in (50, 10, 2), (7, 7, 0), (578, 1, 64), (577, 1000, 64):
             with mock.patch.multiple(room("_columns"), _TOGETHER=together, _WORTH_IT=worth, _FEW=few):
                 for name, keys in wanted.items():
                     for given in keys, np.array(keys):
-                        self.assertEqual(d[name].rows(given, default=-1).tolist(), [d[name].get(key, -1) for key in keys])
+                        self.assertEqual(d[name].rows(given, default=-1).tolist(), expected[name])
 
     def test_orders_are_the_same_however_they_are_kept(self):
         self.publish(arrays={"y": np.arange(1000)})
