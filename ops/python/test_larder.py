@@ -1042,6 +1042,10 @@ class CacheTest(BuildsCase):
         with open(calls) as file:
             self.assertEqual(file.read(), "called\n")
 
+    def test_a_value_in_place_of_the_function_names_the_call(self):
+        with self.assertRaisesRegex(TypeError, r"name=one found=ndarray; give a function, .*: larder\.cache\('one', lambda: \.\.\.\)"):
+            larder.cache("one", np.arange(3))
+
     def test_one_array_comes_back_as_an_array_and_several_as_a_dataset(self):
         one = larder.cache("one", lambda: [[1, 2], [3, 4]])
         several = larder.cache("several", lambda: {"a": 5, "levels/b": np.zeros((2, 2), order="F")})

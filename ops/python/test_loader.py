@@ -299,6 +299,13 @@ class LoaderTest(StoreCase):
         for order in orders[1:]:
             self.assertEqual(order, orders[0])
 
+    def test_an_array_that_a_batch_has_not_is_not_found_beside_those_that_it_has(self):
+        batch = larder.Batch({"images": 1, "labels": 2})
+        with self.assertRaisesRegex(larder.NotFound, "no such array in the batch: array=image; did you mean images"):
+            batch["image"]
+        self.assertIsNone(batch.get("image"))
+        self.assertEqual(batch.setdefault("row", 3), 3)
+
     def test_a_batch_has_the_rows_of_all_arrays(self):
         for number, batch in enumerate(self.loader()):
             self.assertEqual((list(batch), batch.number, batch.epoch), (["x", "y"], number, 0))

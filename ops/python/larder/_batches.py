@@ -6,6 +6,7 @@ import gc
 import os
 import time
 import warnings
+from typing import NoReturn
 
 import numpy as np
 
@@ -58,6 +59,9 @@ class Batch(dict[str, np.ndarray]):
     def __init__(self, arrays=(), epoch=None, number=None, size=None, valid_size=None):
         super().__init__(arrays)  # frameworks create a batch of tensors with only this argument
         self.epoch, self.number, self.size, self.valid_size = epoch, number, size, valid_size
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise NotFound(_message("no such array in the batch", _near(name, self), array=name))
 
     def rows(self, name: str) -> list[np.ndarray]:
         """Return the rows of an array, those of different lengths without padding, or cut at ``name.offsets``."""

@@ -92,7 +92,13 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
-    found = _built(name, lambda: _stored_forms(fn(), name), store, timeout)
+    def make():
+        if not callable(fn):
+            raise TypeError(f"cannot cache a result: name={name} found={type(fn).__name__}; give a function, which one process calls: "
+                            f"larder.cache({str(name)!r}, lambda: ...)")
+        return _stored_forms(fn(), name)
+
+    found = _built(name, make, store, timeout)
     return found["data"] if list(found) == ["data"] else found
 
 

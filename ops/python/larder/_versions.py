@@ -191,8 +191,8 @@ def _load_known(store, name):
                 raise
     if _current(store, name) is None:
         near = _near(name, datasets(store))
-        raise NotFound(_message(_NO_SUCH_DATASET, near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
-                                "wait for it with larder.wait", dataset=name, store=store))
+        raise NotFound(_message(_NO_SUCH_DATASET, near + (" " if near.endswith("?") else "; ") + "load it with larder.load, make it "
+                                "with larder.cache or larder.create, or wait for it with larder.wait", dataset=name, store=store))
 
 
 def _with_digest(store, name, digest):

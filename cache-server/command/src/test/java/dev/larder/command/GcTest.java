@@ -162,7 +162,7 @@ class GcTest {
 
         assertThat(gc().out())
                 .contains("kept     " + store)
-                .contains("kept on purpose")
+                .contains("its daemon ended and kept it", "larder gc --kept removes it")
                 .contains("stores=0");
         assertThat(store).isDirectory();
         assertThat(gc("--kept").out()).contains("removed  " + store);

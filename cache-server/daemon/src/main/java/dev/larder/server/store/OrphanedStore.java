@@ -121,7 +121,11 @@ final class OrphanedStore {
 
     private StoreReport left(LockRecord record) {
         return record.isClean()
-                ? StoreReport.leftAlone(store, State.KEPT, "it was kept on purpose")
+                ? StoreReport.leftAlone(
+                        store,
+                        State.KEPT,
+                        "its daemon ended and kept it; larder serve --store " + store
+                                + " takes it over, larder gc --kept removes it")
                 : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
     }
 
