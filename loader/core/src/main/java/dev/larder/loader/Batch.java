@@ -198,6 +198,8 @@ public final class Batch implements AutoCloseable {
     @Override
     public String toString() {
         BatchSlot slot = delivery.openSlot();
-        return slot == null ? "Batch{closed}" : "Batch{" + slot.number + " size " + slot.size + "}";
+        return slot == null
+                ? "Batch{closed}"
+                : "Batch{" + slot.number + " of epoch " + slot.epoch + ", size " + slot.size + "}";
     }
 }

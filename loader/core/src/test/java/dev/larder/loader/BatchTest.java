@@ -123,6 +123,7 @@ class BatchTest {
                 Loader loader = Loader.over(shelf.dataset).batchSize(4).build()) {
             Batch batch = loader.epoch(0).iterator().next();
             BatchArray array = batch.array(0);
+            assertThat(batch).hasToString("Batch{0 of epoch 0, size 4}");
             batch.close();
             batch.close();
 
