@@ -276,7 +276,8 @@ class PlanTest {
 
     @Test
     void inAnyOrderAReceiptDoesNotCountSamplesThatFillTheLastBatch() {
-        Plan second = samples(2, LastBatch.PAD, false, Shard.of(1, 3).dropLast()).whole(11, 0);
+        Plan second =
+                samples(2, LastBatch.PAD, false, Shard.of(1, 3).dropLast()).whole(11, 0);
         HostSlot slot = slot(second, 1);
         slot.taken = 2;
 
