@@ -140,6 +140,14 @@ class TokenBudgetTest {
     }
 
     @Test
+    void limitsOfOneMakeBatchesOfOneSample() {
+        TokenBudget batches =
+                TokenBudget.of(Lengths.of(1, 0)).maxTokens(1).maxSamples(1).window(1);
+
+        assertThat(Visits.of(batches.order(2, 0))).isDeepEqualTo(new long[][] {{0}, {1}});
+    }
+
+    @Test
     void budgetOfASubsetIsByTheLengthsOfItsRows() {
         BatchSampler batches =
                 TokenBudget.of(Lengths.of(9, 1, 2, 99)).maxTokens(10).over(Subset.of(2, 0, 1));
