@@ -60,7 +60,11 @@ def package(mutant):
 def mutants():
     """Yields all mutants of the reports that could be run."""
     for report in sorted(glob.glob(REPORTS, recursive=True)):
-        for mutant in xml.etree.ElementTree.parse(report).iter("mutation"):
+        try:
+            tree = xml.etree.ElementTree.parse(report)
+        except xml.etree.ElementTree.ParseError:
+            sys.exit(f"larder: report of mutants is incomplete: report={report}; run ops/test --long mutation again")
+        for mutant in tree.iter("mutation"):
             if mutant.get("status") in ENDED:
                 yield mutant
 

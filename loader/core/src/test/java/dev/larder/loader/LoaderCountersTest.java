@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(300)
 @Tag("races")
@@ -109,8 +112,23 @@ class LoaderCountersTest {
             assertThat(nanos(file, LoaderDescriptor.ROLE_CONSUMER, WorkPart.STARTING))
                     .isPositive();
             assertThat(isLocked(files().get(0))).isTrue();
+            assertThat(file.limit()).isEqualTo(LoaderDescriptor.fileLength(2 + 3));
+            assertThat(loader.stats().samples()).isEqualTo(1000);
+            assertThat(loader.stats().bytes()).isEqualTo(1000 * 304);
         }
         assertThat(files()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0700, rw-------", "02770, rw-r-----"})
+    void theGroupOfAStoreReadsTheFile(String modeOfFolder, String permissions) throws IOException {
+        Files.setAttribute(folder, "unix:mode", Integer.parseInt(modeOfFolder, 8));
+
+        try (Loader loader = builder().build()) {
+            assertThat(loader.rows()).isEqualTo(1000);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(files().get(0))))
+                    .isEqualTo(permissions);
+        }
     }
 
     @Test

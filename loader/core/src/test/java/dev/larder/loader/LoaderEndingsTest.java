@@ -11,8 +11,6 @@ import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.RowFunction;
 import dev.larder.npy.Dtype;
-import java.lang.management.BufferPoolMXBean;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -63,39 +61,6 @@ class LoaderEndingsTest {
 
             assertThat(Shelf.checksum(loader.epoch(7))).isEqualTo(Shelf.checksum(whole.epoch(7)));
         }
-    }
-
-    @Test
-    void manyLoadersLeftEarlyLeaveNoThreadBehind() {
-        for (int i = 0; i < 300; i++) {
-            try (Loader loader = builder().build()) {
-                loader.epoch(i).iterator().next();
-            }
-        }
-
-        assertThat(Shelf.gatherThreads()).isZero();
-    }
-
-    @Test
-    void tenThousandPartialIterationsLeaveThreadsAndNativeMemoryAsTheyWere() {
-        try (Loader loader = builder().build()) {
-            loader.epoch(0).forEach(batch -> {});
-            long threads = Shelf.gatherThreads();
-            long before = directBytes();
-            for (int i = 0; i < 10_000; i++) {
-                loader.epoch(i % 3).iterator().next();
-            }
-
-            assertThat(directBytes()).isLessThanOrEqualTo(before);
-            assertThat(Shelf.gatherThreads()).isEqualTo(threads);
-        }
-    }
-
-    private static long directBytes() {
-        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-                .filter(pool -> pool.getName().equals("direct"))
-                .mapToLong(BufferPoolMXBean::getMemoryUsed)
-                .sum();
     }
 
     @Test
@@ -226,19 +191,10 @@ class LoaderEndingsTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
                     .hasMessageContaining(
-                            "no slot for the next batch, since all batches are open: dataset=shelf version=1 stage=slot epoch=4 batch=2")
+                            "no slot for the next batch, since all batches are open: dataset=shelf version=1"
+                                    + " stage=slot epoch=4 batch=2")
                     .hasMessageContaining("slots=2 openBatches=2")
                     .hasMessageEndingWith("close batches that you keep, or raise prefetch(…)");
-        }
-    }
-
-    @Test
-    void consumerThatKeepsAllBatchesIsNotLeftWaitingForALongTimeout() {
-        try (Loader loader = builder().prefetch(1).timeout(Duration.ofDays(1)).build()) {
-            Iterator<Batch> batches = loader.epoch(0).iterator();
-            batches.next().keep();
-
-            assertThatThrownBy(batches::next).hasMessageContaining("no slot for the next batch");
         }
     }
 
@@ -379,16 +335,6 @@ class LoaderEndingsTest {
             assertThatThrownBy(() -> loader.epoch(0).iterator().next()).hasMessageContaining("sample=0");
         }
         assertThat(calls).hasValue(1);
-    }
-
-    @Test
-    void loaderThatWasForgottenEndsWhenTheGarbageCollectorFindsIt() {
-        builder().build().epoch(0).iterator().next();
-
-        await().until(() -> {
-            System.gc();
-            return Shelf.gatherThreads() == 0;
-        });
     }
 
     @Test

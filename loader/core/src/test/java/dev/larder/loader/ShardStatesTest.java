@@ -157,4 +157,26 @@ class ShardStatesTest {
                     .satisfies(e -> assertThat(((LarderException) e).code()).isEqualTo(ErrorCode.BAD_INPUT));
         }
     }
+
+    @Test
+    void aStateOfAnotherNumberOfNodesOrOfOtherDataIsRefused() {
+        LoaderState state = after(0, 1, false, new ArrayList<>());
+
+        try (Loader loader = over(0, 3).build()) {
+            assertThat(state.digest()).isEqualTo(WHOLE + "/2");
+            for (String digest : List.of(WHOLE + "/3", WHOLE + "/3:1", WHOLE)) {
+                assertThatThrownBy(() -> loader.resume(withDigest(state, digest)))
+                        .isInstanceOf(LarderException.class)
+                        .hasMessageContaining("state was saved on another number of nodes")
+                        .hasMessageContaining("stateDigest=" + digest + " digest=" + WHOLE + "/2");
+            }
+            assertThatThrownBy(() -> loader.resume(withDigest(state, "cd".repeat(32) + "/2")))
+                    .hasMessageContaining("state was saved over other data")
+                    .hasMessageContaining("datasetWithDigest(name, digest)");
+        }
+    }
+
+    private static LoaderState withDigest(LoaderState state, String digest) {
+        return LoaderState.parse(state.toJson().replace(state.digest(), digest));
+    }
 }

@@ -10,16 +10,22 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.device.HostAllocator;
 import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.Transform;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.agrona.DirectBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Memory of slots that is not Java's own: taken when a loader is built, given back when its threads have left. */
 @Timeout(300)
@@ -30,6 +36,7 @@ class SlotMemoryTest {
     /** Hands out plain memory, and holds that it comes back once, the last first. */
     private static final class Books implements HostAllocator {
         private final Deque<HostMemory> out = new ArrayDeque<>();
+        private final List<Long> sizes = new ArrayList<>();
         private int allocations;
         private int allowed = Integer.MAX_VALUE;
         private boolean inOrder = true;
@@ -40,6 +47,7 @@ class SlotMemoryTest {
                 throw Failure.of(ErrorCode.NO_SPACE, "no more").exception();
             }
             allocations++;
+            sizes.add(byteSize);
             HostMemory plain = HostMemory.allocate(byteSize);
             HostMemory memory = new HostMemory() {
                 @Override
@@ -81,6 +89,22 @@ class SlotMemoryTest {
         }
         assertThat(books.inOrder).isTrue();
         assertThat(books.allocations).isEqualTo(6);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100, 64", "262144, 64", "1048576, 16", "20000000, 1"})
+    void aSlotForBatchesOfUnknownSizeBeginsWithRoomForSomeSamples(int rowBytes, int samples) {
+        try (Shelf shelf = Shelf.of(Shelf.arrays("images", Shelf.noise(1, rowBytes)));
+                Loader loader = Loader.over(shelf.dataset)
+                        .arrays("images")
+                        .batches(BatchSampler.of(Sampler.sequential(), 1, false))
+                        .threads(0)
+                        .prefetch(1)
+                        .slotMemory(() -> books)
+                        .build()) {
+            assertThat(loader.epoch(0).batches()).isEqualTo(1);
+            assertThat(books.sizes).containsExactly((long) samples * rowBytes);
+        }
     }
 
     @Test

@@ -7,7 +7,9 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.BytesBuilder;
 import dev.larder.internal.column.RaggedBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
@@ -83,6 +85,39 @@ class RowNumbersTest {
                 assertThat(IntStream.range(0, 2).map(lengths::length)).containsExactly(3, 1);
             }
         }
+    }
+
+    @Test
+    void lengthsOfTextsAndFilesAreTheirBytes() {
+        try (StoreFixture store = StoreFixture.create();
+                StringsBuilder texts = new StringsBuilder();
+                BytesBuilder files = new BytesBuilder();
+                RaggedBuilder numbers = new RaggedBuilder(Dtype.parse("|u1"), 0)) {
+            texts.add("größe");
+            files.add(ByteBuffer.allocate(9));
+            numbers.add(ByteBuffer.allocate(1));
+            store.publish("texts", texts.arrays("texts"));
+            store.publish("files", files.arrays("files"));
+            store.publish("numbers", numbers.arrays("numbers"));
+            try (Larder larder = Larder.connect(store.store());
+                    Dataset ofTexts = larder.dataset("texts");
+                    Dataset ofFiles = larder.dataset("files");
+                    Dataset ofNumbers = larder.dataset("numbers")) {
+                assertThat(Lengths.of(ofTexts.strings("texts")).length(0)).isEqualTo(7);
+                assertThat(Lengths.of(ofFiles.bytes("files")).length(0)).isEqualTo(9);
+                assertThatThrownBy(() -> Lengths.of(ofNumbers.ragged("numbers")))
+                        .hasMessageContaining("rows of a ragged column have no dimensions: column=numbers");
+            }
+        }
+    }
+
+    @Test
+    void rowsBeyondTheLastHaveNoNumber() {
+        for (long row : new long[] {-1, 2}) {
+            assertThatThrownBy(() -> Labels.of(1, 2).classOf(row)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> Lengths.of(1, 2).length(row)).isInstanceOf(IndexOutOfBoundsException.class);
+        }
+        assertThatThrownBy(() -> Lengths.of(1, 2).over(Subset.of(2))).isInstanceOf(LarderException.class);
     }
 
     @Test

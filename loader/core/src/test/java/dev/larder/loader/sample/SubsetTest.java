@@ -61,6 +61,16 @@ class SubsetTest {
     }
 
     @Test
+    void theEndIsOneMoreThanTheLargestRowThatASubsetMayHave() {
+        assertThat(Subset.split(10, 1, 0.5, 0.5).get(0).end()).isEqualTo(10);
+        assertThat(Subset.kFold(10, 5, 1).get(2).training().end()).isEqualTo(10);
+        assertThat(Subset.split(Labels.of(1, 2, 1, 2), 1, 0.5, 0.5).get(1).end())
+                .isEqualTo(4);
+        assertThat(Subset.of(1, 0).within(Subset.of(7, 5, 9)).end()).isEqualTo(10);
+        assertThat(Subset.range(3, 0).end()).isEqualTo(3);
+    }
+
+    @Test
     void everySamplerVisitsTheSubsetsRowsOnly() {
         Subset subset = Subset.of(5, 50, 500);
         for (Sampler sampler : new Sampler[] {Sampler.sequential(), Sampler.random(1), Sampler.permuted(1)}) {

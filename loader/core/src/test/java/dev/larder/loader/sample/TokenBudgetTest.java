@@ -106,6 +106,8 @@ class TokenBudgetTest {
 
         assertThat(Visits.of(batches.order(4, 0))).isDeepEqualTo(new long[][] {{0, 3}});
         assertThat(batches.leftOut()).isEqualTo(2);
+        assertThat(batches.maxTokens(12).leftOut()).isZero();
+        assertThatThrownBy(() -> TokenBudget.of(Lengths.of(1)).leftOut()).hasMessageContaining("call maxTokens");
     }
 
     @Test
@@ -138,12 +140,29 @@ class TokenBudgetTest {
     }
 
     @Test
+    void limitsOfOneMakeBatchesOfOneSample() {
+        TokenBudget batches =
+                TokenBudget.of(Lengths.of(1, 0)).maxTokens(1).maxSamples(1).window(1);
+
+        assertThat(Visits.of(batches.order(2, 0))).isDeepEqualTo(new long[][] {{0}, {1}});
+    }
+
+    @Test
     void budgetOfASubsetIsByTheLengthsOfItsRows() {
         BatchSampler batches =
                 TokenBudget.of(Lengths.of(9, 1, 2, 99)).maxTokens(10).over(Subset.of(2, 0, 1));
 
         assertThat(Visits.of(batches.order(4, 0))).isDeepEqualTo(new long[][] {{1, 2}, {0}});
         assertThatThrownBy(() -> batches.order(2, 0)).isInstanceOf(LarderException.class);
+    }
+
+    @Test
+    void lengthsOfAnotherDatasetAreRefused() {
+        TokenBudget batches = TokenBudget.of(Lengths.of(1, 2)).maxTokens(10);
+
+        assertThatThrownBy(() -> batches.order(3, 0))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("lengths=2 rows=3");
     }
 
     private static long cost(int[] lengths, long[] batch) {

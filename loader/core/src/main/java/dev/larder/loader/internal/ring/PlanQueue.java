@@ -103,7 +103,7 @@ final class PlanQueue {
     /** Begins no more batches of the epoch of a failed one. */
     void endAfter(RingSlot failed) {
         if (failed.isOf(filling)) {
-            endBatch = Math.min(endBatch, failed.number + 1);
+            endBatch = nextBatch;
         }
     }
 }

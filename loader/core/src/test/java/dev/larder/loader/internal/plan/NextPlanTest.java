@@ -7,6 +7,7 @@ import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +47,44 @@ class NextPlanTest {
         assertThat(plan).isNotNull().extracting(Plan::epoch).isEqualTo(1L);
         assertThat(planner.threads).containsExactly("larder-order");
         assertThat(orderThreads()).isZero();
+    }
+
+    @Test
+    void aFollowerGetsThePlanOnTheThreadThatMadeIt() {
+        CompletableFuture<Plan> followed = new CompletableFuture<>();
+        next.begin(ROWS, epoch(0), plan -> {
+            planner.threads.add(Thread.currentThread().getName());
+            followed.complete(plan);
+        });
+
+        assertThat(next.take(1)).isNotNull().isSameAs(followed.join());
+        assertThat(planner.threads).containsExactly("larder-order", "larder-order");
+    }
+
+    @Test
+    void aFollowerGetsAPlanThatIsNotWorthAThreadFromTheCaller() {
+        planner.bytes = 0;
+        List<Plan> followed = new ArrayList<>();
+
+        next.begin(ROWS, epoch(0), followed::add);
+
+        assertThat(followed).hasSize(1);
+        assertThat(next.take(1)).isNotNull().isSameAs(followed.get(0));
+        assertThat(planner.threads).containsExactly(Thread.currentThread().getName());
+    }
+
+    @Test
+    void aFollowerDoesNotGetAPlanThatIsGivenUp() {
+        planner.holdsUp = true;
+        Deque<Plan> followed = new ConcurrentLinkedDeque<>();
+        next.begin(ROWS, epoch(0), followed::add);
+        await().until(() -> planner.threads.size() == 1);
+
+        next.giveUp();
+        planner.mayGoOn.countDown();
+        await().until(() -> orderThreads() == 0);
+
+        assertThat(followed).isEmpty();
     }
 
     @Test
@@ -144,7 +183,8 @@ class NextPlanTest {
     @ParameterizedTest
     @CsvSource({
         "0, 1000000000, false",
-        "1, 1000000000, false",
+        "262143, 1000000000, false",
+        "262144, 1000000000, true",
         "1000000, 4000000, true",
         "1000000, 3999999, false",
         "1000000, 0, false"
@@ -155,6 +195,18 @@ class NextPlanTest {
         bounded.begin(ROWS, epoch(0));
 
         assertThat(bounded.take(1) != null).isEqualTo(isMade);
+    }
+
+    @Test
+    void theFreeHeapIsThatOfThisJvm() {
+        NextPlan ofThisHeap = new NextPlan(planner);
+
+        planner.bytes = Runtime.getRuntime().maxMemory() / 4 + 1;
+        ofThisHeap.begin(ROWS, epoch(0));
+        assertThat(ofThisHeap.take(1)).isNull();
+        planner.bytes = 1 << 20;
+        ofThisHeap.begin(ROWS, epoch(0));
+        assertThat(ofThisHeap.take(1)).isNotNull();
     }
 
     @Test

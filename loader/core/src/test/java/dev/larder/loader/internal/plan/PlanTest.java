@@ -275,6 +275,17 @@ class PlanTest {
     }
 
     @Test
+    void inAnyOrderAReceiptDoesNotCountSamplesThatFillTheLastBatch() {
+        Plan second =
+                samples(2, LastBatch.PAD, false, Shard.of(1, 3).dropLast()).whole(11, 0);
+        HostSlot slot = slot(second, 1);
+        slot.taken = 2;
+
+        assertThat(filled(second, 1)).startsWith("[7, 10] [7, 10] valid=1");
+        assertThat(second.receipt(slot, false, Receipt.NONE)).isEqualTo(new Receipt(terms(0, 1, 4, 7), 0));
+    }
+
+    @Test
     void theOnlyRankListsWhatIsLeft() {
         Plan plan = samples(2, LastBatch.SHORT, false, Shard.whole())
                 .rest(ROWS, 0, Rest.of(new long[] {1, 2, 4}, 7), 4, 10);

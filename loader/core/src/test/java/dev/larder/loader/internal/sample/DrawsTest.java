@@ -6,11 +6,14 @@ import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Labels;
 import dev.larder.loader.sample.Lengths;
+import dev.larder.loader.sample.Mixture;
+import dev.larder.loader.sample.Mixture.Exhausted;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.sample.TokenBudget;
 import dev.larder.loader.sample.Visits;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** What was drawn once is drawn for ever: a saved state goes on in the order in which it began. */
@@ -44,6 +47,25 @@ class DrawsTest {
                 .isEqualTo("5bc71920");
         assertThat(crcOfBatches(TokenBudget.of(lengths).maxTokens(4000).shuffle(SEED)))
                 .isEqualTo("f368b9ca");
+        assertThat(crcOfBatches(TokenBudget.of(lengths).maxTokens(800).shuffle(SEED)))
+                .as("several windows of the usual size")
+                .isEqualTo("38cfb415");
+    }
+
+    @Test
+    void mixturesAreWhatTheyAlwaysWere() {
+        assertThat(crc(mixed(Mixture.weights(1, 1, 1), 400, 300, 300))).isEqualTo("1289923d");
+        assertThat(crc(mixed(Mixture.weights(6, 3, 1).exhausted(Exhausted.UNTIL_ALL), 100, 400, 500)))
+                .isEqualTo("7c6956a8");
+        assertThat(crc(mixed(Mixture.bySize().temperature(2).exhausted(Exhausted.REPEAT), 10, 100, 890)))
+                .isEqualTo("a0530f2d");
+        long[] sizes = LongStream.rangeClosed(1, 12).map(source -> 10 * source).toArray();
+        sizes[11] += ROWS - LongStream.of(sizes).sum();
+        assertThat(crc(mixed(Mixture.bySize().samples(2 * ROWS), sizes))).isEqualTo("a4a9922d");
+    }
+
+    private static Sampler mixed(Mixture mixture, long... sizes) {
+        return mixture.sampler(Sampler.permuted(SEED), SEED, sizes);
     }
 
     @Test

@@ -37,6 +37,13 @@ class PhiloxTest {
                 .isEqualTo(0x2412_6ea1_5001_e420L);
     }
 
+    /** The hashes are those that FNV's authors publish, and that Python computes for bytes above 127. */
+    @ParameterizedTest
+    @CsvSource({"'', cbf29ce484222325", "a, af63dc4c8601ec8c", "foobar, 85944171f73967e8", "é, ac21707b7181e01"})
+    void aUserHasASeedOfItsOwnByItsName(String user, String hash) {
+        assertThat(Philox.seedFor(42, user)).isEqualTo(Philox.bits(42, 0, Long.parseUnsignedLong(hash, 16), -22));
+    }
+
     @Test
     void everyPartOfWhereADrawIsMadeChangesIt() {
         long[] values = {0, 1, 2, 3, -1, 1L << 31, 1L << 32, 1L << 63};
