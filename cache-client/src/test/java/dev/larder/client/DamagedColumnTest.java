@@ -118,7 +118,9 @@ class DamagedColumnTest {
         FixtureArray slots = array("id/slots");
         FixtureArray entries = array("id/entries");
         replace("id/slots", FixtureArray.of("<u8", Order.C, Arrays.copyOf(slots.data(), 3 * Long.BYTES), 3));
-        replace("scene/slots", FixtureArray.of("<i8", Order.C, array("scene/slots").data(), 16));
+        replace(
+                "scene/slots",
+                FixtureArray.of("<i8", Order.C, array("scene/slots").data(), 16));
         replace("none/entries", FixtureArray.of("<i8", Order.C, new byte[0], 0, 3));
         Dataset dataset = publish();
 

@@ -17,7 +17,8 @@ class CallTest {
 
     record Status(@OptionalField boolean everything) {}
 
-    private static final Map<String, Class<? extends Record>> METHODS = Map.of("a.Load", Load.class, "a.Status", Status.class);
+    private static final Map<String, Class<? extends Record>> METHODS =
+            Map.of("a.Load", Load.class, "a.Status", Status.class);
 
     private static ByteBuffer text(String text) {
         return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
@@ -80,7 +81,8 @@ class CallTest {
         record Answer(@OptionalField @Nullable String name) {}
 
         assertThat(MethodReply.decode(
-                        text("{\"parameters\":{\"name\":\"n\",\"new\":{}},\"continues\":true,\"new\":1}"), Answer.class))
+                        text("{\"parameters\":{\"name\":\"n\",\"new\":{}},\"continues\":true,\"new\":1}"),
+                        Answer.class))
                 .isEqualTo(new MethodReply(null, new Answer("n"), true));
         assertThat(MethodReply.decode(text("{\"error\":\"a.Failed\"}"), Answer.class))
                 .isEqualTo(new MethodReply("a.Failed", null, false));

@@ -133,7 +133,8 @@ class ColumnBuildersTest {
             assertThatThrownBy(() -> integers.add(1, -1)).hasMessage("row=-1");
             assertThatThrownBy(() -> offsets.add(-1)).hasMessage("elements=-1");
             assertThatThrownBy(() -> shapes.add(-1)).hasMessage("shape=[-1]");
-            assertThatThrownBy(() -> shapes.add(1, 1)).hasMessageContaining("row has another number of dimensions: row=0");
+            assertThatThrownBy(() -> shapes.add(1, 1))
+                    .hasMessageContaining("row has another number of dimensions: row=0");
             assertThat(List.of(texts.size(), integers.size(), offsets.size(), shapes.size()))
                     .containsOnly(0L);
         }

@@ -159,17 +159,20 @@ class AdmissionTest {
         PublishedVersion leased = publishAt(1_000_001, "a");
         publishAt(1_000_002, "b");
 
-        boolean areLeased = lease(replaced, () -> lease(leased, () -> {
-            assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, notAsked()))
-                    .hasMessageContaining(" evictable=65536 leased=131072 pinned=0 unsourced=0 reserved=0 ");
-            try (Reservation reservation = residency.reserve(VERSION_BYTES, notAsked())) {
-                assertThat(reservation.evicted())
-                        .extracting(PublishedVersion::dataset)
-                        .containsExactly("b");
-                assertThat(reservation.evictionNote()).hasValueSatisfying(note -> assertThat(note)
-                        .startsWith("evicted to make room: datasets=b bytes=65536"));
-            }
-        }));
+        boolean areLeased = lease(
+                replaced,
+                () -> lease(leased, () -> {
+                    assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, notAsked()))
+                            .hasMessageContaining(" evictable=65536 leased=131072 pinned=0 unsourced=0 reserved=0 ");
+                    try (Reservation reservation = residency.reserve(VERSION_BYTES, notAsked())) {
+                        assertThat(reservation.evicted())
+                                .extracting(PublishedVersion::dataset)
+                                .containsExactly("b");
+                        assertThat(reservation.evictionNote())
+                                .hasValueSatisfying(note ->
+                                        assertThat(note).startsWith("evicted to make room: datasets=b bytes=65536"));
+                    }
+                }));
 
         assertThat(areLeased).isTrue();
         assertThat(resident()).containsExactly("a");
@@ -186,8 +189,10 @@ class AdmissionTest {
         publishAt(1_000_000, "c");
         AtomicInteger pauses = new AtomicInteger();
 
-        residency.reserve(2 * VERSION_BYTES, () -> {
-                    made.setNow(1_000_000 + (pauses.incrementAndGet() < 3 ? Usage.PROTECTED_MS - 1 : Usage.PROTECTED_MS));
+        residency
+                .reserve(2 * VERSION_BYTES, () -> {
+                    made.setNow(
+                            1_000_000 + (pauses.incrementAndGet() < 3 ? Usage.PROTECTED_MS - 1 : Usage.PROTECTED_MS));
                     return true;
                 })
                 .close();
@@ -240,7 +245,8 @@ class AdmissionTest {
 
     @Test
     void whatNoDiskCanHoldNeedsALargerMount() {
-        assertThatThrownBy(() -> residency.reserve(1L << 59, notAsked())).hasMessageEndingWith(", or use a larger mount");
+        assertThatThrownBy(() -> residency.reserve(1L << 59, notAsked()))
+                .hasMessageEndingWith(", or use a larger mount");
     }
 
     @Test
@@ -249,9 +255,8 @@ class AdmissionTest {
         assumeTrue(Mount.of(made.layout().root()).filter(Mount::isVolatile).isPresent(), "the store is in memory");
 
         assertThatThrownBy(() -> residency.reserve(4 * VERSION_BYTES, notAsked()))
-                .hasMessageEndingWith(
-                        ", or use a store on a disk, which has room for it: --store /var/tmp/larder-"
-                                + StoreLocation.userName());
+                .hasMessageEndingWith(", or use a store on a disk, which has room for it: --store /var/tmp/larder-"
+                        + StoreLocation.userName());
     }
 
     private RegionRow makeRows(String name) {
