@@ -57,6 +57,8 @@ class ColumnsTest {
 
         assertThat(scene.size()).isEqualTo(GoldenColumns.TEXTS.size());
         assertThat(scene.hasIntegerKeys()).isFalse();
+        assertThat(scene.name()).isEqualTo("scene");
+        assertThat(scene).hasToString("IndexColumn{scene texts size=10}");
         for (int k = 0; k < scene.size(); k++) {
             String key = GoldenColumns.TEXTS.get(k);
             assertThat(scene.row(key)).as(key).isEqualTo(7L * k);
@@ -71,6 +73,7 @@ class ColumnsTest {
 
         assertThat(id.size()).isEqualTo(GoldenColumns.INTEGERS.size());
         assertThat(id.hasIntegerKeys()).isTrue();
+        assertThat(id).hasToString("IndexColumn{id integers size=9}");
         for (int k = 0; k < id.size(); k++) {
             long key = GoldenColumns.INTEGERS.get(k);
             assertThat(id.row(key)).as("%d", key).isEqualTo((1L << 40) + k);
@@ -227,9 +230,14 @@ class ColumnsTest {
         StringsColumn path = dataset.strings("path");
         BytesColumn files = dataset.bytes("files");
         DirectBuffer window = files.row(0);
+        assertThat(List.of(scene.isOpen(), id.isOpen())).containsOnly(true);
 
         dataset.close();
 
+        assertThat(List.of(scene.isOpen(), id.isOpen())).containsOnly(false);
+        assertThatThrownBy(() -> scene.rowOfKey(0)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> id.key(0)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> id.rowOfKey(0)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> scene.find("a")).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> scene.key(0)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> id.find(42)).isInstanceOf(IllegalStateException.class);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.GoldenColumns;
 import dev.larder.testing.StoreFixture;
@@ -64,6 +65,78 @@ class DamagedColumnTest {
 
         requireDamage(() -> dataset.index("id").find(42));
         assertThat(dataset.index("id").find(43)).isEqualTo(IndexColumn.ABSENT);
+    }
+
+    @Test
+    void entriesAndRecordsEndWithTheirArrays() {
+        ByteBuffer slots = longs("id/slots");
+        for (int slot = 0; slot < slots.capacity(); slot += Long.BYTES) {
+            slots.putLong(slot, (slots.getLong(slot) >>> 48 << 48) | (1 + 9)); // one behind the place
+        }
+        int bytes = array("scene/records").data().length;
+        longs("scene/records").putInt(bytes - 4, 0);
+        longs("scene/positions").putLong(0, bytes - 12).putLong(8, bytes - 11).putLong(16, -1);
+        Dataset dataset = publish();
+
+        requireDamage(() -> dataset.index("id").find(42));
+        assertThat(dataset.index("scene").key(0)).isEmpty();
+        requireDamage(() -> dataset.index("scene").key(1));
+        requireDamage(() -> dataset.index("scene").key(2));
+        requireDamage(() -> dataset.index("scene").rowOfKey(2));
+    }
+
+    @Test
+    void aTextThatIsOneByteTooLongForItsArrayIsDamage() {
+        int last = (int) longs("scene/positions").getLong(9 * Long.BYTES);
+        int rest = array("scene/records").data().length - last - 12;
+        longs("scene/records").putInt(last + 8, rest);
+        longs("scene/records").putInt(16 + 8, -1);
+        Dataset dataset = publish();
+        assertThat(dataset.index("scene").key(9)).hasSize(rest);
+        requireDamage(() -> dataset.index("scene").key(1));
+
+        dataset.close();
+        longs("scene/records").putInt(last + 8, rest + 1);
+        Dataset damaged = publish();
+        requireDamage(() -> damaged.index("scene").key(9));
+        requireDamage(() -> damaged.index("scene").find("x".repeat(100)));
+    }
+
+    @Test
+    void negativeRowsAreDamage() {
+        longs("scene/records").putLong(16, -1);
+        longs("id/entries").putLong(8, Long.MIN_VALUE);
+        Dataset dataset = publish();
+
+        requireDamage(() -> dataset.index("scene").find("a"));
+        requireDamage(() -> dataset.index("id").find(0));
+        assertThat(dataset.index("id").find(1)).isEqualTo((1L << 40) + 1);
+    }
+
+    @Test
+    void aTableThatIsNoTableIsDamage() {
+        FixtureArray slots = array("id/slots");
+        FixtureArray entries = array("id/entries");
+        replace("id/slots", FixtureArray.of("<u8", Order.C, Arrays.copyOf(slots.data(), 3 * Long.BYTES), 3));
+        replace(
+                "scene/slots",
+                FixtureArray.of("<i8", Order.C, array("scene/slots").data(), 16));
+        replace("none/entries", FixtureArray.of("<i8", Order.C, new byte[0], 0, 3));
+        Dataset dataset = publish();
+
+        requireDamage(() -> dataset.index("id"));
+        requireDamage(() -> dataset.index("scene"));
+        requireDamage(() -> dataset.index("none"));
+        dataset.close();
+
+        replace("id/slots", slots);
+        replace("id/entries", FixtureArray.of("<i8", Order.F, entries.data(), 9, 2));
+        Dataset turned = publish();
+        requireDamage(() -> turned.index("id"));
+    }
+
+    private void replace(String name, FixtureArray by) {
+        arrays.put(name, new FixtureArray(by.header(), by.data(), array(name).part()));
     }
 
     @Test
@@ -132,7 +205,7 @@ class DamagedColumnTest {
         assertThatThrownBy(read::run)
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CHECKSUM))
-                .hasMessageContaining("column is damaged: dataset=d version=1 column=");
+                .hasMessageMatching("(?s)column is damaged: dataset=d version=[12] column=.*");
     }
 
     private Dataset publish() {

@@ -100,6 +100,13 @@ class DtypeTest {
     }
 
     @Test
+    void anOctalEscapeHasUpToThreeDigitsAsInPython() {
+        Dtype dtype = Dtype.parse("[('\\101\\7b\\1234\\78\\0', '|u1')]");
+
+        assertThat(dtype.fields().get(0).name()).isEqualTo("A\u0007bS4\u00078\0");
+    }
+
+    @Test
     void jsonEscapesOnlyWhatItCannotHave() {
         Dtype dtype = Dtype.parse("[('\\x07\\\\\\'\\u00e9\\U0001f600', '|u1')]");
 

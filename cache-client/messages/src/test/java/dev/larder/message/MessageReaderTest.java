@@ -154,6 +154,20 @@ class MessageReaderTest {
     }
 
     @Test
+    void bytesOfAMessageThatWasTakenAreRoomAgain() throws IOException {
+        byte[] bytes = ("{" + "x".repeat(1000) + "}\0" + "{".repeat(21)).getBytes(StandardCharsets.UTF_8);
+        MessageReader reader = new MessageReader(new MessageBudget(0));
+        reader.read(pieces(bytes, 1024));
+        assertThat(reader.hasRoom()).isFalse();
+
+        assertThat(reader.next()).isNotNull();
+
+        assertThat(reader.hasRoom()).isTrue();
+        assertThat(reader.hasBytes()).isTrue();
+        assertThat(reader.beginning(100)).asString(StandardCharsets.UTF_8).isEqualTo("{".repeat(21));
+    }
+
+    @Test
     void aStreamIsReadMessageByMessageUntilItEnds() throws IOException {
         InputStream stream = new ByteArrayInputStream("{1}\0{22}\0{3".getBytes(StandardCharsets.UTF_8));
         MessageReader reader = new MessageReader();
@@ -165,6 +179,9 @@ class MessageReaderTest {
         assertThatThrownBy(() -> reader.next(stream))
                 .isInstanceOf(EOFException.class)
                 .hasMessage("the stream ended within a message");
+        assertThatThrownBy(() -> new MessageReader().next(InputStream.nullInputStream()))
+                .isInstanceOf(EOFException.class)
+                .hasMessage("the stream ended");
     }
 
     @Test

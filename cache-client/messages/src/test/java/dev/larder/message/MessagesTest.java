@@ -15,9 +15,11 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MessagesTest {
@@ -31,6 +33,10 @@ class MessagesTest {
     record Circle(long radius) implements Shape {}
 
     record Square(int side, @OptionalField boolean isFilled) implements Shape {}
+
+    sealed interface Listing {
+        record Some(List<String> names) implements Listing {}
+    }
 
     record Tree(String name, @OptionalField @Nullable List<Tree> children) {}
 
@@ -96,9 +102,9 @@ class MessagesTest {
         assertThat(Messages.encode(EVERYTHING))
                 .asString(StandardCharsets.UTF_8)
                 .startsWith("{\"text\":\"größe \\\"\\\\\\u0001\\u2028"
-                        + " 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
-                        + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
-                        + "\"numbers\":[0,9223372036854775807],\"texts\":{")
+                                + " 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
+                                + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
+                                + "\"numbers\":[0,9223372036854775807],\"texts\":{")
                 .endsWith("},\"shape\":{\"square\":{\"side\":3,\"isFilled\":true}},"
                         + "\"tree\":{\"name\":\"root\",\"children\":[{\"name\":\"leaf\"}]},\"interface\":\"x\"}\0");
     }
@@ -266,5 +272,125 @@ class MessagesTest {
                 List.of(new Tree("x".repeat(Messages.MAX_BYTES), null)), (some, isLast) -> new Tree("", some));
 
         assertThatThrownBy(pages::next).isInstanceOf(MessageTooLong.class);
+    }
+
+    @Test
+    void fieldsThatAreAbsentHaveTheirValuesAndAreNotWritten() {
+        record Options(
+                @OptionalField(orElse = 7) long number,
+                @OptionalField(orElse = -3) int small,
+                @OptionalField(orElse = 1) boolean isOn,
+                @OptionalField(orElse = 'C') char letter,
+                @OptionalField(orElse = 1500) Duration time,
+                @OptionalField Instant moment) {}
+        Options absent = new Options(7, -3, true, 'C', Duration.ofMillis(1500), Instant.EPOCH);
+
+        assertThat(strict("{}", Options.class)).isEqualTo(absent);
+        assertThat(strict("{\"number\":null,\"timeMs\":null}", Options.class)).isEqualTo(absent);
+        assertThat(Messages.encode(absent)).asString(StandardCharsets.UTF_8).isEqualTo("{}\0");
+        assertThat(Messages.encode(new Options(8, 3, false, 'F', Duration.ZERO, Instant.ofEpochSecond(1))))
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("{\"number\":8,\"small\":3,\"isOn\":false,\"letter\":\"F\",\"timeMs\":0,"
+                        + "\"moment\":\"1970-01-01T00:00:01Z\"}\0");
+    }
+
+    @Test
+    void aDurationIsAtMostWhatNanosecondsCount() {
+        record Wait(Duration time) {}
+        long most = Long.MAX_VALUE / 1_000_000;
+
+        assertThat(strict("{\"timeMs\":" + most + "}", Wait.class)).isEqualTo(new Wait(Duration.ofMillis(most)));
+        assertThatThrownBy(() -> strict("{\"timeMs\":" + (most + 1) + "}", Wait.class))
+                .hasMessage("timeMs: it is not from 0 to " + most + ": " + (most + 1));
+        assertThatThrownBy(() -> strict("{\"timeMs\":-1}", Wait.class)).isInstanceOf(BadMessage.class);
+        assertThat(Messages.encode(new Wait(Duration.ofSeconds(Long.MAX_VALUE))))
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("{\"timeMs\":" + most + "}\0");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "{\"numbers\":1}; numbers: it should be a list, and is a number",
+                "{\"texts\":[]}; texts: it should be an object, and is a list",
+                "{\"texts\":{\"a\":\"1\",\"a\":\"2\"}}; texts.a: it is there twice",
+                "{\"texts\":{\"a\":true}}; texts.a: it should be a text, and is true or false",
+                "{\"truth\":0}; truth: it should be true or false, and is a number",
+                "{\"letter\":\"\"}; letter: it should be one character",
+                "{\"letter\":\"ab\"}; letter: it should be one character",
+                "{\"small\":2147483648}; small: it is not from -2147483648 to 2147483647: 2147483648",
+                "{\"number\":1.5}; number: it is no 64-bit integer: 1.5",
+                "{\"moment\":\"today\"}; moment: it is no time such as 2026-11-26T03:00:00Z: today",
+                "{\"colour\":\"blue\"}; colour: it should be one of dark_red, other, and is blue",
+                "{\"shape\":1}; shape: it should be an object, and is a number",
+                "{\"shape\":{}}; shape: it is empty",
+                "{\"shape\":{\"cube\":{}}}; shape.cube: no such field",
+                "{\"tree\":[]}; tree: it should be an object, and is a list",
+                "{\"x\":1}; x: no such field",
+                "[]; it should be an object, and is a list"
+            })
+    void aWrongValueIsReportedWithItsFieldAndWhatItShouldBe(String text, String message) {
+        assertThatThrownBy(() -> strict(text, Everything.class)).hasMessage(message);
+    }
+
+    @Test
+    void ofALongNameOnlyTheBeginningIsReported() {
+        String longest = "x".repeat(64);
+
+        assertThatThrownBy(() -> strict("{\"" + longest + "\":1}", Circle.class))
+                .hasMessage(longest + ": no such field");
+        assertThatThrownBy(() -> strict("{\"" + longest + "y\":1}", Circle.class))
+                .hasMessage("x".repeat(61) + "...: no such field");
+    }
+
+    @Test
+    void whatIsNotJsonIsReportedInOneLineWithoutAdviceToAcceptIt() {
+        assertThatThrownBy(() -> strict("{'radius':1}", Circle.class))
+                .hasMessageStartingWith("it is not JSON: malformed at line 1")
+                .hasMessageNotContainingAny("\n", "JsonReader");
+    }
+
+    @Test
+    void aRecordThatRefusesItsValuesIsReportedWithItsReason() {
+        record Even(long number) {
+            Even {
+                if (number % 2 != 0) {
+                    throw new IllegalArgumentException("odd: " + number);
+                }
+            }
+        }
+        record Holder(Even inner) {}
+
+        assertThat(strict("{\"inner\":{\"number\":4}}", Holder.class)).isEqualTo(new Holder(new Even(4)));
+        assertThatThrownBy(() -> strict("{\"inner\":{\"number\":3}}", Holder.class))
+                .isInstanceOf(BadMessage.class)
+                .hasMessage("inner: odd: 3");
+    }
+
+    @Test
+    void pagesOfASealedInterfaceHoldAtMostSoManyElements() {
+        List<String> names = Collections.nCopies(300, "n");
+        List<Integer> sizes = new ArrayList<>();
+
+        Messages.pages(Listing.class, names, Listing.Some::new)
+                .forEachRemaining(page ->
+                        sizes.add(((Listing.Some) Messages.decode(body(page), Listing.class, UnknownFields.REFUSED))
+                                .names()
+                                .size()));
+
+        assertThat(sizes).containsExactly(256, 44);
+        Iterator<byte[]> none = Messages.pages(Listing.class, List.of(), Listing.Some::new);
+        assertThat(none.next()).asString(StandardCharsets.UTF_8).isEqualTo("{\"some\":{\"names\":[]}}\0");
+        assertThat(none.hasNext()).isFalse();
+        assertThatThrownBy(none::next).isInstanceOf(NoSuchElementException.class);
+    }
+
+    @Test
+    void theClassPathHasTheClassesOfMessagesAndOfTheirJson() {
+        assertThat(Messages.classPath())
+                .anySatisfy(place -> assertThat(place.resolve("dev/larder/message/Messages.class"))
+                        .exists())
+                .anySatisfy(place -> assertThat(place.toString()).contains("gson"));
     }
 }

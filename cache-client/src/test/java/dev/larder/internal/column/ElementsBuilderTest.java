@@ -11,7 +11,6 @@ import java.nio.LongBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,37 +116,5 @@ class ElementsBuilderTest {
             assertThat(channel.read(bytes)).isPositive();
         }
         return bytes.flip();
-    }
-
-    /** Memory that is freed at most once. */
-    private static final class CountingMemory extends ColumnMemory {
-        private final TreeMap<Long, Long> freed = new TreeMap<>();
-        private long allocatedBytes;
-        private long populatedBytes;
-        private long freedBytes;
-        private boolean isFull;
-
-        @Override
-        public long allocate(long byteSize) {
-            allocatedBytes += byteSize;
-            long address = ColumnMemory.anonymous().allocate(byteSize);
-            freed.subMap(address, address + byteSize).clear();
-            return address;
-        }
-
-        @Override
-        public void populate(long address, long byteSize) {
-            if (isFull) {
-                throw new IllegalStateException("full");
-            }
-            populatedBytes += byteSize;
-        }
-
-        @Override
-        public void free(long address, long byteSize, long populatedBytes) {
-            assertThat(freed.put(address, byteSize)).isNull();
-            freedBytes += byteSize;
-            ColumnMemory.anonymous().free(address, byteSize, populatedBytes);
-        }
     }
 }

@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -126,7 +127,13 @@ class GoldenColumnsTest {
     }
 
     private static void requireGolden(String column, ColumnBuilder builder) {
-        for (ColumnArray array : builder.arrays(column)) {
+        List<ColumnArray> arrays = builder.arrays(column);
+        assertThat(arrays)
+                .extracting(ColumnArray::name)
+                .containsExactlyInAnyOrderElementsOf(GOLDEN.keySet().stream()
+                        .filter(name -> name.startsWith(column + "/"))
+                        .toList());
+        for (ColumnArray array : arrays) {
             FixtureArray built = FixtureArray.of(array);
             FixtureArray golden = Objects.requireNonNull(GOLDEN.get(array.name()), array.name());
             assertThat(built.header()).as(array.name()).isEqualTo(golden.header());
