@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,8 +59,7 @@ class CallTest {
             })
     void aWrongParameterIsReportedByItsName(String text, String field, String reason) {
         assertThatThrownBy(() -> decode(text)).isInstanceOfSatisfying(Call.Refused.class, refused -> {
-            BadMessage parameter = refused.parameter();
-            assertThat(parameter).isNotNull();
+            BadMessage parameter = Objects.requireNonNull(refused.parameter());
             assertThat(parameter.field()).isEqualTo(field);
             assertThat(parameter.reason()).isEqualTo(reason);
             assertThat(refused.call().method()).isEqualTo("a.Load");

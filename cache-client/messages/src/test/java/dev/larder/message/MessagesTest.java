@@ -102,9 +102,9 @@ class MessagesTest {
         assertThat(Messages.encode(EVERYTHING))
                 .asString(StandardCharsets.UTF_8)
                 .startsWith("{\"text\":\"größe \\\"\\\\\\u0001\\u2028"
-                                + " 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
-                                + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
-                                + "\"numbers\":[0,9223372036854775807],\"texts\":{")
+                        + " 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
+                        + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
+                        + "\"numbers\":[0,9223372036854775807],\"texts\":{")
                 .endsWith("},\"shape\":{\"square\":{\"side\":3,\"isFilled\":true}},"
                         + "\"tree\":{\"name\":\"root\",\"children\":[{\"name\":\"leaf\"}]},\"interface\":\"x\"}\0");
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Limits of texts in messages, options of loads, and what an old client is answered. */
 class ProtocolTextsTest {
-    private static final LarderException FAILURE =
+    private final LarderException failure =
             Failure.of(ErrorCode.BAD_INPUT, "what").with("method", "m").remedy("do");
 
     @ParameterizedTest
@@ -73,12 +73,12 @@ class ProtocolTextsTest {
                         hello.putShort(6, (short) 1).putShort(8, (short) 1).array()))
                 .isFalse();
 
-        String message = String.valueOf(FAILURE.getMessage());
-        ByteBuffer refusal = ByteBuffer.wrap(FormerProtocol.refusal(FAILURE)).order(ByteOrder.LITTLE_ENDIAN);
+        String message = String.valueOf(failure.getMessage());
+        ByteBuffer refusal = ByteBuffer.wrap(FormerProtocol.refusal(failure)).order(ByteOrder.LITTLE_ENDIAN);
         assertThat(refusal.getInt()).isEqualTo(refusal.capacity() - 4);
         assertThat(List.of(refusal.getShort(), refusal.getShort(), refusal.getShort(), refusal.getShort()))
                 .containsExactly((short) 4, (short) 30, (short) 1818, (short) 3);
-        assertThat(refusal.getInt()).isEqualTo(FAILURE.rawCode());
+        assertThat(refusal.getInt()).isEqualTo(failure.rawCode());
         byte[] text = new byte[refusal.getShort()];
         refusal.get(text);
         assertThat(new String(text, StandardCharsets.UTF_8)).isEqualTo(message);
@@ -145,8 +145,8 @@ class ProtocolTextsTest {
 
     @Test
     void errorsOfVarlinkHaveTheirOneParameterAndOursHaveNone() {
-        byte[] ofCall = Answers.encodeOne(Problem.ofCall("MethodNotFound", FAILURE));
-        byte[] ours = Answers.encodeOne(Problem.of(FAILURE));
+        byte[] ofCall = Answers.encodeOne(Problem.ofCall("MethodNotFound", failure));
+        byte[] ours = Answers.encodeOne(Problem.of(failure));
 
         assertThat(ofCall)
                 .asString(StandardCharsets.UTF_8)

@@ -22,7 +22,6 @@ import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -132,10 +131,8 @@ class AdmissionTest {
         assertThat(usage.lastUseMs(version)).isEqualTo(1_000_000);
     }
 
-    private static BooleanSupplier notAsked() {
-        return () -> {
-            throw new AssertionError("the load waits");
-        };
+    private static boolean notAsked() {
+        throw new AssertionError("the load waits");
     }
 
     @Test
@@ -145,7 +142,7 @@ class AdmissionTest {
         publishAt(1_000_002, "b");
         assertThat(residency.retired()).hasSize(1);
 
-        try (Reservation reservation = residency.reserve(VERSION_BYTES, notAsked())) {
+        try (Reservation reservation = residency.reserve(VERSION_BYTES, AdmissionTest::notAsked)) {
             assertThat(reservation.evicted()).isEmpty();
         }
 
@@ -162,9 +159,9 @@ class AdmissionTest {
         boolean areLeased = lease(
                 replaced,
                 () -> lease(leased, () -> {
-                    assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, notAsked()))
+                    assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, AdmissionTest::notAsked))
                             .hasMessageContaining(" evictable=65536 leased=131072 pinned=0 unsourced=0 reserved=0 ");
-                    try (Reservation reservation = residency.reserve(VERSION_BYTES, notAsked())) {
+                    try (Reservation reservation = residency.reserve(VERSION_BYTES, AdmissionTest::notAsked)) {
                         assertThat(reservation.evicted())
                                 .extracting(PublishedVersion::dataset)
                                 .containsExactly("b");
@@ -206,7 +203,7 @@ class AdmissionTest {
         residency.protect(publishAt(1_000_000, "a"));
         publishAt(1_000_001, "b");
 
-        residency.reserve(2 * VERSION_BYTES, notAsked()).close();
+        residency.reserve(2 * VERSION_BYTES, AdmissionTest::notAsked).close();
 
         assertThat(resident()).containsExactly("a");
     }
@@ -216,7 +213,7 @@ class AdmissionTest {
         residency.protect(publishAt(1_000_000, "a"));
         publishAt(1_000_000, "b");
 
-        assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES + 1, notAsked()))
+        assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES + 1, AdmissionTest::notAsked))
                 .hasMessageContaining("not enough space: needed=196609 free=65536 evictable=131072 leased=0 ")
                 .hasMessageContaining("; it is larger than the capacity: raise --capacity, or use ");
         assertThat(resident()).containsExactly("a", "b");
@@ -227,7 +224,7 @@ class AdmissionTest {
         residency.protect(publishAt(1_000_000, "a"));
         Thread.currentThread().interrupt();
 
-        assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES, notAsked()))
+        assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES, AdmissionTest::notAsked))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERRUPTED));
 
@@ -237,7 +234,7 @@ class AdmissionTest {
 
     @Test
     void aReservationAllowsForIndicesAndManifests() {
-        try (Reservation reservation = residency.reserve(VERSION_BYTES, 2, 5, notAsked())) {
+        try (Reservation reservation = residency.reserve(VERSION_BYTES, 2, 5, AdmissionTest::notAsked)) {
             assertThat(reservation.metadataBytes()).isEqualTo(2 * 3 * 4096 + 5 * 1024);
             assertThat(reservation.bytes()).isEqualTo(VERSION_BYTES);
         }
@@ -245,7 +242,7 @@ class AdmissionTest {
 
     @Test
     void whatNoDiskCanHoldNeedsALargerMount() {
-        assertThatThrownBy(() -> residency.reserve(1L << 59, notAsked()))
+        assertThatThrownBy(() -> residency.reserve(1L << 59, AdmissionTest::notAsked))
                 .hasMessageEndingWith(", or use a larger mount");
     }
 
@@ -254,7 +251,7 @@ class AdmissionTest {
         assumeTrue(Mount.of(Path.of("/var/tmp")).filter(Mount::isVolatile).isEmpty(), "/var/tmp is on a disk");
         assumeTrue(Mount.of(made.layout().root()).filter(Mount::isVolatile).isPresent(), "the store is in memory");
 
-        assertThatThrownBy(() -> residency.reserve(4 * VERSION_BYTES, notAsked()))
+        assertThatThrownBy(() -> residency.reserve(4 * VERSION_BYTES, AdmissionTest::notAsked))
                 .hasMessageEndingWith(", or use a store on a disk, which has room for it: --store /var/tmp/larder-"
                         + StoreLocation.userName());
     }
@@ -266,7 +263,7 @@ class AdmissionTest {
                 .create(
                         new RegionRequest.Create(name, RowsDescriptor.KIND, bytes),
                         1,
-                        () -> residency.reserve(VERSION_BYTES, notAsked()))
+                        () -> residency.reserve(VERSION_BYTES, AdmissionTest::notAsked))
                 .join();
     }
 
@@ -286,7 +283,7 @@ class AdmissionTest {
         Posix.system().close(attach(makeRows("rows")));
         publishAt(1_000, "earlier");
 
-        try (Reservation reservation = residency.reserve(VERSION_BYTES, notAsked())) {
+        try (Reservation reservation = residency.reserve(VERSION_BYTES, AdmissionTest::notAsked)) {
             assertThat(resident()).containsExactly("later");
             assertThat(made.store().regions().list()).hasSize(1);
             reservation.grow(1);
@@ -305,9 +302,9 @@ class AdmissionTest {
         int attached = attach(makeRows("rows"));
         publishAt(1_000_000, "a");
 
-        assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES + 1, notAsked()))
+        assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES + 1, AdmissionTest::notAsked))
                 .hasMessageContaining(" free=65536 evictable=65536 leased=65536 pinned=0 ");
-        residency.reserve(2 * VERSION_BYTES, notAsked()).close();
+        residency.reserve(2 * VERSION_BYTES, AdmissionTest::notAsked).close();
 
         assertThat(made.store().regions().list()).hasSize(1);
         assertThat(resident()).isEmpty();

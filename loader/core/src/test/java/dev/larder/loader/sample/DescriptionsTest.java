@@ -47,25 +47,26 @@ class DescriptionsTest {
     @Test
     void batchSamplersAreDescribedWithTheirSettings() {
         String lengths = "lengths\\(rows=2 " + CRC + "\\)";
-        assertDescribed(BatchSampler.of(Sampler.random(1), 5, false), "random\\(seed=1\\) in batches\\(size=5\\)");
-        assertDescribed(
+        assertBatchesDescribed(
+                BatchSampler.of(Sampler.random(1), 5, false), "random\\(seed=1\\) in batches\\(size=5\\)");
+        assertBatchesDescribed(
                 BatchSampler.of(Sampler.random(1), 5, true), "random\\(seed=1\\) in batches\\(size=5 dropLast\\)");
         Buckets buckets = Buckets.of(LENGTHS).bounds(1).batchSizes(4, 2);
-        assertDescribed(buckets, "buckets\\(" + lengths + " bounds=\\[1] batchSizes=\\[4, 2]\\)");
-        assertDescribed(
+        assertBatchesDescribed(buckets, "buckets\\(" + lengths + " bounds=\\[1] batchSizes=\\[4, 2]\\)");
+        assertBatchesDescribed(
                 buckets.shuffle(9).dropLast(true),
                 "buckets\\(" + lengths + " bounds=\\[1] batchSizes=\\[4, 2] seed=9 dropLast\\)");
-        assertDescribed(
+        assertBatchesDescribed(
                 buckets.over(Subset.range(0, 2)),
                 "buckets\\(" + lengths + " bounds=\\[1] batchSizes=\\[4, 2]\\) over range\\(first=0 count=2\\)");
         TokenBudget budget = TokenBudget.of(LENGTHS).maxTokens(4);
-        assertDescribed(budget, "tokenBudget\\(" + lengths + " maxTokens=4 maxSamples=0 window=0\\)");
-        assertDescribed(
+        assertBatchesDescribed(budget, "tokenBudget\\(" + lengths + " maxTokens=4 maxSamples=0 window=0\\)");
+        assertBatchesDescribed(
                 budget.maxSamples(3).window(2).leaveOutLonger().shuffle(1),
                 "tokenBudget\\(" + lengths + " maxTokens=4 maxSamples=3 window=2 leavesOutLonger seed=1\\)");
     }
 
-    private static void assertDescribed(BatchSampler sampler, String pattern) {
+    private static void assertBatchesDescribed(BatchSampler sampler, String pattern) {
         assertThat(sampler.description()).matches(pattern);
         assertThat(sampler).hasToString(sampler.description());
     }
