@@ -183,7 +183,7 @@ class ReaderLoadTest {
         CompletableFuture<Done> load =
                 CompletableFuture.supplyAsync(() -> served.control().load(request, progress -> {}));
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofMinutes(2))
                 .until(() -> Files.exists(sources.get(4).file().resolveSibling("x4.hostile.looked")));
 
         assertThat(served.readersAlive()).hasSizeBetween(1, 3);

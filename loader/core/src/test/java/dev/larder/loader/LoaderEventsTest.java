@@ -116,8 +116,8 @@ class LoaderEventsTest {
             assertThat(event.getString("array")).isEqualTo("changed");
         });
         assertThat(events.getOrDefault("BatchWait", List.of())).anyMatch(event -> event.getBoolean("starting"));
-        assertThat(events.getOrDefault("BatchWait", List.of()).get(0).getLong("batchesBefore"))
-                .isZero();
+        assertThat(events.getOrDefault("BatchWait", List.of()))
+                .anyMatch(event -> event.getLong("batchesBefore") == 0); // a file of events has them in no order
         assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "bytes"))
                 .isEqualTo(DataAmount.class.getName());
         assertThat(contentType(events.getOrDefault("Gather", List.of()).get(0), "diskWait"))

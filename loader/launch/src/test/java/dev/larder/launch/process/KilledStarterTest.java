@@ -62,8 +62,8 @@ class KilledStarterTest {
 
     @Test
     void theProgramDiesEvenWhereStarterAndGuardianAreKilledTogether() throws IOException {
-        try (Starter starter = Starter.of("trap '' TERM HUP; while :; do :; done")) {
-            long pid = starter.number("pid");
+        try (Starter starter = Starter.of("trap '' TERM HUP; echo program $$; while :; do :; done")) {
+            long pid = starter.number("child said program"); // before its own code runs, only the guardian would end it
             ProcessHandle.of(starter.number("guardian")).orElseThrow().destroyForcibly();
 
             starter.kill();

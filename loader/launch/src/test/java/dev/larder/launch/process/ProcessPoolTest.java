@@ -110,7 +110,7 @@ class ProcessPoolTest {
 
     @Test
     void aJobWhoseTimeIsUpIsEndedThenKilled() {
-        Job deaf = new Job("deaf", Duration.ofMillis(100), slot -> shell("trap '' TERM; while :; do sleep 600; done"));
+        Job deaf = new Job("deaf", Duration.ofSeconds(1), slot -> shell("trap '' TERM; while :; do sleep 600; done"));
 
         assertThat(cause(pool.submit(deaf))).isEqualTo(new Ended(EndReason.DEADLINE, 137));
     }
