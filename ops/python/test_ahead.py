@@ -186,6 +186,19 @@ class AdviceTest(AheadCase):
             self.assertEqual(epoch._gather._ahead[0]._window, most)
 
 
+    def test_no_array_has_a_window_of_nothing_while_another_looks_for_the_limit(self):
+        window, meanwhile = ahead._Window(2), []
+
+        def free():
+            if not meanwhile:
+                meanwhile.append(None)
+                meanwhile[0] = window.most_bytes(5.0)  # as another thread
+            return 64 << 20
+
+        with mock.patch.object(ahead, "_free_bytes", free):
+            self.assertEqual((window.most_bytes(5.0), meanwhile), (4 << 20, [4 << 20]))
+
+
 class ChoiceTest(AheadCase):
     def reads_ahead(self, epoch):
         return [each.may_wait() for each in epoch._gather._ahead]

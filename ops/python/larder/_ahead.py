@@ -182,8 +182,8 @@ class _Window:
 
     def most_bytes(self, now):
         if now - self._checked >= _WINDOW_CHECKS_S:
-            self._checked = now  # another thread has the bytes of a second ago meanwhile
             self._bytes = min(_MOST_WINDOW_BYTES, _free_bytes() // _WINDOWS_PER_LIMIT) // self._arrays
+            self._checked = now  # last: before the first look there are no bytes, and another thread would shrink its window
         return self._bytes
 
 
