@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.Processes;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** Kills those who start and guard processes, and looks at what is left. */
 class KilledStarterTest {
+    private static final int SIGTERM = 15;
+
     /** A child, and a daemon: an orphan with a session of its own. */
     private static final String FAMILY = "trap '' TERM HUP; sleep 600 & echo kin $!; "
             + "(setsid sh -c 'trap \"\" TERM HUP; echo daemon $$; while :; do sleep 600; done' &); while :; do wait; done";
@@ -74,14 +78,16 @@ class KilledStarterTest {
 
     @Test
     void theGuardianIgnoresPoliteSignals() throws IOException {
-        try (Starter starter = Starter.of("echo up 1; cat /dev/zero >/dev/null")) {
+        try (Starter starter = Starter.of(FAMILY)) {
+            List<Long> family = family(starter);
             long guardian = starter.number("guardian");
-            starter.number("child said up");
+            await().until(() -> ignoresTerm(guardian)); // its shell has read the script so far
 
-            ProcessHandle.of(guardian).orElseThrow().destroy();
+            Processes.signal("TERM", guardian);
             starter.kill();
 
-            Processes.awaitGone(starter.number("pid"));
+            family.forEach(Processes::awaitGone);
+            Processes.awaitGone(guardian);
         }
     }
 
@@ -120,5 +126,11 @@ class KilledStarterTest {
 
     private static List<Long> family(Starter starter) {
         return List.of(starter.number("pid"), starter.number("child said kin"), starter.number("child said daemon"));
+    }
+
+    private static boolean ignoresTerm(long pid) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status")).stream()
+                .filter(line -> line.startsWith("SigIgn:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 1 << SIGTERM - 1) != 0);
     }
 }
