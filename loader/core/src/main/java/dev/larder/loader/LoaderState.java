@@ -8,12 +8,15 @@ import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.slot.Receipt;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,12 +88,10 @@ public record LoaderState(
         RankProgress firstProgress = first.parsedProgress();
         if (firstProgress == null || firstProgress.world() == 1) {
             requireOneNode(ofAllRanks);
-            if (ofAllRanks.stream()
-                            .map(state -> state.withSkipped(0))
-                            .distinct()
-                            .count()
-                    > 1) {
-                throw new IllegalArgumentException("states of ranks differ: " + ofAllRanks);
+            for (LoaderState state : ofAllRanks) {
+                if (!state.withSkipped(0).equals(first.withSkipped(0))) {
+                    throw first.apartFrom(state, "states of ranks differ", "merge states that all ranks saved after the same batch");
+                }
             }
             // Each rank skips samples of its own, so equal sums are of one rank.
             return first.withSkipped(ofAllRanks.stream()
@@ -105,11 +106,12 @@ public record LoaderState(
         Receipt receipt = Receipt.NONE;
         for (LoaderState state : ofAllRanks) {
             RankProgress rank = state.parsedProgress();
-            if (rank == null
-                    || !rank.goesWith(firstProgress)
-                    || !first.isOfSameEpoch(state)
-                    || !seen.add(rank.rank())) {
-                throw new IllegalArgumentException("states are not those of the ranks of one run: " + ofAllRanks);
+            if (rank == null || !rank.goesWith(firstProgress) || !first.isOfSameEpoch(state)) {
+                throw first.apartFrom(state, "states are not those of the ranks of one run", "merge those of one run and epoch");
+            }
+            if (!seen.add(rank.rank())) {
+                throw new IllegalArgumentException(
+                        "states are not those of the ranks of one run: rank=" + rank.rank() + " states=2; give one of each rank");
             }
             ranks.add(rank);
             consumed += state.consumed - rank.before();
@@ -167,6 +169,19 @@ public record LoaderState(
                 && epoch == other.epoch
                 && length == other.length
                 && decoder.equals(other.decoder);
+    }
+
+    /** Returns an error that names the fields in which another state differs, with both values. */
+    private IllegalArgumentException apartFrom(LoaderState other, String failure, String remedy) {
+        Map<String, String> ours = pairs(toJson());
+        Map<String, String> theirs = pairs(other.toJson());
+        Set<String> keys = new LinkedHashSet<>(ours.keySet());
+        keys.addAll(theirs.keySet());
+        String fields = keys.stream()
+                .filter(key -> !Objects.equals(ours.get(key), theirs.get(key)))
+                .map(key -> " " + key + "=" + cut(ours.get(key)) + " and " + cut(theirs.get(key)))
+                .collect(Collectors.joining());
+        return new IllegalArgumentException(failure + ":" + fields + "; " + remedy);
     }
 
     /** Returns the parsed progress, or null if there is none. */
@@ -268,8 +283,12 @@ public record LoaderState(
 
     private static RuntimeException malformed(String json, String why) {
         return Failure.of(ErrorCode.BAD_INPUT, "cannot read a loader's state")
-                .with("state", json.length() > 100 ? json.substring(0, 100) + "…" : json)
+                .with("state", cut(json))
                 .with("reason", why)
                 .remedy("pass the text that batch.stateAfter().toJson() returned");
+    }
+
+    private static String cut(@Nullable String text) {
+        return text == null ? "none" : text.length() > 100 ? text.substring(0, 100) + "…" : text;
     }
 }

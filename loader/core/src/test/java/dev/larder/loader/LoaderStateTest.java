@@ -128,8 +128,11 @@ class LoaderStateTest {
                 .isEqualTo(state(0, 5, 6, "", new Receipt(9, 12).toString()));
         assertThat(LoaderState.merged(List.of(state(0, 5, 6, "", ""), state(0, 5, 6, "", ""))))
                 .isEqualTo(state(0, 5, 6, "", ""));
+        assertThatThrownBy(() -> LoaderState.merged(List.of(none, one, state(0, 4, 6, "", ""))))
+                .hasMessage("states of ranks differ: consumed=5 and 4 receipt=" + none.receipt()
+                        + " and none; merge states that all ranks saved after the same batch");
         assertThatThrownBy(() -> LoaderState.merged(List.of(none, state(0, 5, 6, "", new Receipt(8, 0).toString()))))
-                .hasMessageContaining("states of ranks differ");
+                .hasMessageContaining("states of ranks differ: receipt=" + none.receipt() + " and ");
         assertThatThrownBy(() -> LoaderState.merged(List.of())).hasMessage("there is no state");
     }
 
@@ -167,11 +170,14 @@ class LoaderStateTest {
                         new LoaderState("a", "d", "s", 1, 0, 2, 21, "", progress, "", ""),
                         new LoaderState("a", "d", "s", 1, 0, 2, 20, "jpeg", progress, "", ""),
                         new LoaderState("a", "d", "s", 1, 0, 2, 20, "", progress.replace("batch=2", "batch=1"), "", ""),
-                        new LoaderState("a", "d", "s", 1, 0, 2, 20, "", "", "", ""),
-                        first)
+                        new LoaderState("a", "d", "s", 1, 0, 2, 20, "", "", "", ""))
                 .forEach(other -> assertThatThrownBy(() -> LoaderState.merged(List.of(first, other)))
                         .as("%s", other)
-                        .hasMessageStartingWith("states are not those of the ranks of one run"));
+                        .hasMessageStartingWith("states are not those of the ranks of one run: ")
+                        .message()
+                        .hasSizeLessThan(500));
+        assertThatThrownBy(() -> LoaderState.merged(List.of(first, first)))
+                .hasMessage("states are not those of the ranks of one run: rank=0 states=2; give one of each rank");
         assertThatThrownBy(() -> LoaderState.merged(Collections.singletonList(first)))
                 .hasMessage("states of some ranks are missing: ranks=[0] world=2");
     }
