@@ -218,7 +218,8 @@ class GroupStoreTest {
         assertThat(store.ask(OTHER_MEMBER, "list")).containsExactly("ok 0");
         assertThat(store.served().control().list("", true)).isEmpty();
         String admitted = crowd.awaitLine("ok ").substring(3);
-        assertThat(Integer.parseInt(admitted)).isBetween(128, 900); // those that ask nothing for five seconds give their places to others
+        assertThat(Integer.parseInt(admitted))
+                .isBetween(128, 900); // those that ask nothing for five seconds give their places to others
     }
 
     @Tag("slow")

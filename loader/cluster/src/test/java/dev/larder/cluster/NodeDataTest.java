@@ -278,7 +278,9 @@ class NodeDataTest {
         try (Wire wire = new Wire(nodes.port())) {
             Node leader = nodes.with(one).start(0);
             Node other = nodes.with(two).start(Nodes.by(wire.port(), nodes.options(1)));
-            Awaitility.await().atMost(Nodes.PATIENCE).until(() -> !leader.lines().isEmpty() && !other.lines().isEmpty());
+            Awaitility.await()
+                    .atMost(Nodes.PATIENCE)
+                    .until(() -> !leader.lines().isEmpty() && !other.lines().isEmpty());
 
             wire.cut();
 

@@ -90,7 +90,8 @@ public record LoaderState(
             requireOneNode(ofAllRanks);
             for (LoaderState state : ofAllRanks) {
                 if (!state.withSkipped(0).equals(first.withSkipped(0))) {
-                    throw first.apartFrom(state, "states of ranks differ", "merge states that all ranks saved after the same batch");
+                    throw first.apartFrom(
+                            state, "states of ranks differ", "merge states that all ranks saved after the same batch");
                 }
             }
             // Each rank skips samples of its own, so equal sums are of one rank.
@@ -107,11 +108,12 @@ public record LoaderState(
         for (LoaderState state : ofAllRanks) {
             RankProgress rank = state.parsedProgress();
             if (rank == null || !rank.goesWith(firstProgress) || !first.isOfSameEpoch(state)) {
-                throw first.apartFrom(state, "states are not those of the ranks of one run", "merge those of one run and epoch");
+                throw first.apartFrom(
+                        state, "states are not those of the ranks of one run", "merge those of one run and epoch");
             }
             if (!seen.add(rank.rank())) {
-                throw new IllegalArgumentException(
-                        "states are not those of the ranks of one run: rank=" + rank.rank() + " states=2; give one of each rank");
+                throw new IllegalArgumentException("states are not those of the ranks of one run: rank=" + rank.rank()
+                        + " states=2; give one of each rank");
             }
             ranks.add(rank);
             consumed += state.consumed - rank.before();

@@ -131,6 +131,6 @@ class KilledStarterTest {
     private static boolean ignoresTerm(long pid) throws IOException {
         return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status")).stream()
                 .filter(line -> line.startsWith("SigIgn:"))
-                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 1 << SIGTERM - 1) != 0);
+                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & (1L << (SIGTERM - 1))) != 0);
     }
 }
