@@ -173,7 +173,7 @@ public record LoaderState(
                 && decoder.equals(other.decoder);
     }
 
-    /** Returns an error that names the fields in which another state differs, with both values. */
+    /** Returns an error with both values of each field that differs. */
     private IllegalArgumentException apartFrom(LoaderState other, String failure, String remedy) {
         Map<String, String> ours = pairs(toJson());
         Map<String, String> theirs = pairs(other.toJson());
