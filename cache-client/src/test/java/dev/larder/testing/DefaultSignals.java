@@ -19,7 +19,7 @@ public final class DefaultSignals {
 
     /** Returns words that start the same program, and do not ignore what this JVM ignores. */
     public static List<String> of(List<String> words) {
-        if ((ignored() & INT_QUIT_HUP) == 0) {
+        if ((ignoredBy("self") & INT_QUIT_HUP) == 0) {
             return words;
         }
         List<String> reset = new ArrayList<>(RESET);
@@ -27,9 +27,10 @@ public final class DefaultSignals {
         return reset;
     }
 
-    private static long ignored() {
+    /** Returns the signals that a process ignores, named by its pid: signal n is bit n−1. */
+    public static long ignoredBy(String process) {
         try {
-            return Files.readAllLines(Path.of("/proc/self/status")).stream()
+            return Files.readAllLines(Path.of("/proc", process, "status")).stream()
                     .filter(line -> line.startsWith("SigIgn:"))
                     .mapToLong(line -> Long.parseUnsignedLong(line.substring(line.indexOf('\t') + 1), 16))
                     .findFirst()

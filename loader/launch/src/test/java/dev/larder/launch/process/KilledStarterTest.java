@@ -3,10 +3,9 @@ package dev.larder.launch.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.DefaultSignals;
 import dev.larder.testing.Processes;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Kills those who start and guard processes, and looks at what is left. */
 class KilledStarterTest {
-    private static final int SIGTERM = 15;
+    private static final int SIGTERM = 1 << 14; // as a bit of a mask
 
     /** A child, and a daemon: an orphan with a session of its own. */
     private static final String FAMILY = "trap '' TERM HUP; sleep 600 & echo kin $!; "
@@ -81,7 +80,8 @@ class KilledStarterTest {
         try (Starter starter = Starter.of(FAMILY)) {
             List<Long> family = family(starter);
             long guardian = starter.number("guardian");
-            await().until(() -> ignoresTerm(guardian)); // its shell has read the script so far
+            await().until(() -> (DefaultSignals.ignoredBy(Long.toString(guardian)) & SIGTERM)
+                    != 0); // its shell has read the script so far
 
             Processes.signal("TERM", guardian);
             starter.kill();
@@ -126,11 +126,5 @@ class KilledStarterTest {
 
     private static List<Long> family(Starter starter) {
         return List.of(starter.number("pid"), starter.number("child said kin"), starter.number("child said daemon"));
-    }
-
-    private static boolean ignoresTerm(long pid) throws IOException {
-        return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status")).stream()
-                .filter(line -> line.startsWith("SigIgn:"))
-                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & (1L << (SIGTERM - 1))) != 0);
     }
 }
