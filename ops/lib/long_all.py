@@ -1,10 +1,11 @@
-"""Runs long tests one after the other, and records their results with a hash of all files; ops/test --long all.
+"""Runs long tests one after the other, and records their results with a hash of the files; ops/test --long all.
 
     long_all.py [--table] [--only NAME]... PROGRAM PART...
 
 A part is the name of a long test and its options, as one word; "PROGRAM --long PART" runs it. Its result becomes a line of
 .larder/long-tests.tsv when it ends, so a run that is killed loses only the part that was running, and the next one goes on from there.
-A part that passed is not run again before a file of the checkout changes. Ends with a table, and with 1 if any part failed.
+A part that passed is not run again before a file of the checkout changes, other than a page of documentation (*.md): ops/test runs the
+commands and snippets of those. Ends with a table, and with 1 if any part failed.
 --table prints the table and runs nothing; --only runs only the parts with these names.
 """
 
@@ -30,7 +31,7 @@ BECAUSE = "         because "
 
 
 class Result(NamedTuple):
-    """The result of a part. The tree is the hash of all files that it ran on; a commit with other files has a plus."""
+    """The result of a part. The tree is the hash of the files that it ran on; a commit with other files has a plus."""
 
     part: str
     tree: str
@@ -45,13 +46,15 @@ def git(*words, **environment):
 
 
 def checkout():
-    """Returns the hash of all files that git does not ignore, and the commit they belong to."""
+    """Returns the hash of all files but pages that git does not ignore, and the commit they belong to."""
     with tempfile.TemporaryDirectory() as folder:
         index = os.path.join(folder, "index")
         git("read-tree", "HEAD", GIT_INDEX_FILE=index)
         git("add", "--all", GIT_INDEX_FILE=index)
+        changed = git("write-tree", GIT_INDEX_FILE=index) != git("rev-parse", "HEAD^{tree}")
+        git("rm", "--cached", "-r", "--quiet", "--ignore-unmatch", "*.md", GIT_INDEX_FILE=index)
         tree = git("write-tree", GIT_INDEX_FILE=index)
-    return tree, git("rev-parse", "--short", "HEAD") + ("" if tree == git("rev-parse", "HEAD^{tree}") else "+")
+    return tree, git("rev-parse", "--short", "HEAD") + "+" * changed
 
 
 def read_results(tree):

@@ -104,6 +104,18 @@ class LongAllTest(unittest.TestCase):
 
         self.assertEqual(self.runs(), ["works"] * 2)
 
+    def test_a_page_may_change_without_another_run(self):
+        self.ended("works")
+        self.write("PAGE.md", "a page that is new")
+        self.ended("works")
+        os.mkdir(os.path.join(self.checkout, "docs"))
+        self.write("docs/PAGE.md", "another")
+        self.commit()
+        self.write("docs/PAGE.md", "and changed")
+        self.assertEqual(self.ended("works"), (0, [["works", "passed"]]))
+
+        self.assertEqual(self.runs(), ["works"])
+
     def test_a_part_that_passed_says_what_it_skipped(self):
         self.assertEqual(self.ended("partly"), (0, [["partly", "passed", "1 skipped, the first because it needs root"]]))
 
