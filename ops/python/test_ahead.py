@@ -143,6 +143,7 @@ class AdviceTest(AheadCase):
         self.assertLessEqual(len(pages), 2.5 * self.ROWS)  # of 2.2 pages a row
 
     def test_neighbours_are_advised_together_and_long_rows_in_pieces(self):
+        self.ROWS = 9
         self.publish_rows(300_000)
         with mock.patch.object(ahead, "_advice_bytes", lambda _: 128 << 10):
             rows = larder.Loader("d", ["x"], batch_size=1)._files[0]
@@ -184,7 +185,6 @@ class AdviceTest(AheadCase):
                 epoch = iter(self.loader(threads=0, batch_size=20))
                 list(epoch)
             self.assertEqual(epoch._gather._ahead[0]._window, most)
-
 
     def test_no_array_has_a_window_of_nothing_while_another_looks_for_the_limit(self):
         window, meanwhile = ahead._Window(2), []
@@ -260,8 +260,8 @@ class ChoiceTest(AheadCase):
 
 
 class PacksTest(AheadCase):
-    def test_a_pack_of_5000_arrays_takes_one_descriptor(self):
-        arrays = {f"a{i}": np.full((4, 3), i, "<i4") for i in range(5000)}
+    def test_a_pack_of_a_thousand_arrays_takes_one_descriptor(self):
+        arrays = {f"a{i}": np.full((4, 3), i, "<i4") for i in range(1000)}
         pack = os.path.join(self.publish("packed", arrays, packed=True, checksums=False), "pack-0000")
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)

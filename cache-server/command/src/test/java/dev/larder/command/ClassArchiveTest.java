@@ -66,7 +66,8 @@ class ClassArchiveTest {
     @TempDir
     Path play;
 
-    private Set<Path> others; // the processes that were there before: to read about each again and again took half a core
+    private Set<Path>
+            others; // the processes that were there before: to read about each again and again took half a core
     private Path archives;
     private Path temporary;
 
