@@ -14,8 +14,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Uses the archives as somebody who has nothing else. */
 class InstalledArchiveTest {
@@ -52,9 +50,18 @@ class InstalledArchiveTest {
         return Installed.of(archive, root, temporary);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {PLAIN, WITH_JAVA})
-    void aDaemonLoadsAndPythonReadsWithNothingButTheArchive(String archive) throws IOException {
+    @Test
+    void aDaemonLoadsAndPythonReadsWithNothingButTheArchive() throws IOException {
+        loadAndRead(PLAIN);
+    }
+
+    @Tag("slow")
+    @Test
+    void aDaemonLoadsAndPythonReadsWithNothingButTheArchiveThatHasJava() throws IOException {
+        loadAndRead(WITH_JAVA);
+    }
+
+    private void loadAndRead(String archive) throws IOException {
         try (Installed installed = install(archive)) {
             assertThat(installed.larder("serve", "--detach", "--load", "d=" + source))
                     .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.loader.device.KernelCase;
 import dev.larder.loader.device.KernelSweep;
+import dev.larder.testing.Rounds;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -31,7 +32,9 @@ class KernelMemoryTest {
 
     @Test
     void noKernelReadsOrWritesOutsideItsMemory() throws Exception {
-        assertThat(simulated("kernels", Long.toString(System.nanoTime()))).isEmpty();
+        Rounds rounds = Rounds.of("kernels in the simulator", 20);
+        assertThat(simulated(Integer.toString(rounds.count()), Long.toString(rounds.seed())))
+                .isEmpty();
     }
 
     @Test
@@ -40,7 +43,7 @@ class KernelMemoryTest {
     }
 
     /** Runs {@link #main} in a JVM whose only OpenCL device is the simulator, and returns what that complains about. */
-    private String simulated(String what, String seed) throws IOException, InterruptedException {
+    private String simulated(String kernels, String seed) throws IOException, InterruptedException {
         Optional<Path> simulator = simulator();
         assumeTrue(simulator.isPresent(), "oclgrind is not installed");
         Path log = folder.resolve("complaints");
@@ -48,7 +51,7 @@ class KernelMemoryTest {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder =
-                new ProcessBuilder(java, "-Xmx256m", "-cp", classPath, KernelMemoryTest.class.getName(), what, seed);
+                new ProcessBuilder(java, "-Xmx256m", "-cp", classPath, KernelMemoryTest.class.getName(), kernels, seed);
         builder.environment().remove("POCL_DEVICES");
         builder.environment()
                 .putAll(Map.of(
@@ -65,7 +68,7 @@ class KernelMemoryTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(20, TimeUnit.MINUTES)).isTrue();
             assertThat(process.exitValue()).as(Files.readString(output)).isZero();
         } finally {
             process.destroyForcibly();
@@ -82,9 +85,8 @@ class KernelMemoryTest {
                 .findFirst();
     }
 
-    /** Runs kernels, or one that reads what it must not. */
+    /** Runs so many random kernels from a seed, or one that reads what it must not. */
     public static void main(String[] arguments) {
-        System.out.println("seed=" + arguments[1]);
         try (KernelDevice device = new KernelDevice()) {
             if (arguments[0].equals("broken")) {
                 try (KernelDevice.Built built = device.build(BROKEN, "broken")) {
@@ -93,7 +95,8 @@ class KernelMemoryTest {
                 return;
             }
             // what they make is not looked at: the simulator rounds 64-bit integers twice on the way to floats
-            for (KernelCase each : new KernelSweep(Long.parseLong(arguments[1])).cases(80)) {
+            for (KernelCase each :
+                    new KernelSweep(Long.parseLong(arguments[1])).cases(Integer.parseInt(arguments[0]))) {
                 new KernelGroup(List.of(each)).run(device);
             }
         }
