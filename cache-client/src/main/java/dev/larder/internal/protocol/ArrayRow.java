@@ -67,7 +67,7 @@ public record ArrayRow(
 
     /** Returns the text of a name for a row, truncated if it is too long. */
     public static String nameText(String name) {
-        return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageText.cut(name, MAX_NAME_BYTES);
+        return MessageText.cut(name, MAX_NAME_BYTES);
     }
 
     /** Returns the reason why no row can describe an array, or null if one can. */

@@ -46,6 +46,8 @@ class ProtocolTextsTest {
     void aNameAndADtypeOfARowHaveLimits() {
         Dtype wide = Dtype.parse("[('" + "n".repeat(32 * 1024) + "', '<i4'), ('b', '<i4')]");
         Dtype narrow = Dtype.parse("[('a', '<i4')]");
+        int most = 32 * 1024 - narrow.descrJson().length() + 1;
+        Dtype longest = Dtype.parse("[('" + "n".repeat(most) + "', '<i4')]");
 
         assertThat(ArrayRow.nameText("x".repeat(1024))).hasSize(1024);
         assertThat(ArrayRow.nameText("x".repeat(1025))).isEqualTo("x".repeat(1021) + "…");
@@ -53,8 +55,20 @@ class ProtocolTextsTest {
         assertThat(ArrayRow.objection("x".repeat(1025), narrow)).contains("have 1025 bytes together");
         assertThat(ArrayRow.dtypeText(narrow)).isEqualTo(narrow.descrJson());
         assertThat(ArrayRow.dtypeText(Dtype.parse("<f4"))).isEqualTo("<f4");
+        assertThat(ArrayRow.dtypeText(longest)).hasSize(32 * 1024);
+        assertThat(ArrayRow.objection("x", longest)).isNull();
         assertThat(ArrayRow.dtypeText(wide)).isEqualTo("|V8");
         assertThat(ArrayRow.objection("x", wide)).contains("its dtype takes", "more than the limit of 32768");
+    }
+
+    @Test
+    void textsOfRequestsAreAsLongAsTheirLimitAtMost() {
+        String name = "x".repeat(Protocol.MAX_NAME_LENGTH);
+
+        assertThat(new Request.NewFile(name, 0, "").array()).isEqualTo(name);
+        assertThatThrownBy(() -> new Request.NewFile(name + "x", 0, ""))
+                .hasMessage("array is longer than " + Protocol.MAX_NAME_LENGTH + " characters");
+        assertThatThrownBy(() -> new Request.NewFile(name, -1, "")).hasMessage("bytes is negative: -1");
     }
 
     @Test
@@ -143,19 +157,22 @@ class ProtocolTextsTest {
                 .hasMessageContaining("path cannot be a file path in this locale: dataset=a path=/b?");
     }
 
-    @Test
-    void errorsOfVarlinkHaveTheirOneParameterAndOursHaveNone() {
-        byte[] ofCall = Answers.encodeOne(Problem.ofCall("MethodNotFound", failure));
+    @ParameterizedTest
+    @CsvSource({"MethodNotFound, method", "InterfaceNotFound, interface", "InvalidParameter, parameter"})
+    void errorsOfVarlinkHaveTheirOneParameterAndOursHaveNone(String error, String parameter) {
+        LarderException failure =
+                Failure.of(ErrorCode.BAD_INPUT, "what").with(parameter, "m").remedy("do");
+        byte[] ofCall = Answers.encodeOne(Problem.ofCall(error, failure));
         byte[] ours = Answers.encodeOne(Problem.of(failure));
 
         assertThat(ofCall)
                 .asString(StandardCharsets.UTF_8)
-                .startsWith("{\"error\":\"org.varlink.service.MethodNotFound\",")
-                .endsWith(",\"method\":\"m\"}}\0");
+                .startsWith("{\"error\":\"org.varlink.service." + error + "\",")
+                .endsWith(",\"" + parameter + "\":\"m\"}}\0");
         assertThat(ours)
                 .asString(StandardCharsets.UTF_8)
                 .startsWith("{\"error\":\"dev.larder.Store.BadInput\",")
-                .doesNotContain(",\"method\":\"m\"}}");
+                .doesNotContain(",\"" + parameter + "\":\"m\"}}");
     }
 
     @Test

@@ -14,7 +14,10 @@ class SourceAddressTest {
         "https://host/a?v=1&sig=hush, https://host/a",
         "https://host/a?pwd=hush, https://host/a",
         "https://host/a?jwt=hush, https://host/a",
+        "https://host/a?x-goog-date=hush, https://host/a",
+        "https://host?sig=hush, https://host",
         "s3://KEY:hush@bucket/a, s3://bucket/a",
+        "s3://:hush@bucket/a, s3://bucket/a",
         "HTTPS://me@host/a?X-Amz-Signature=hush, HTTPS://host/a",
     })
     void secretsAreNotVisible(String address, String visible) {
