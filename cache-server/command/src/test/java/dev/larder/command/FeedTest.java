@@ -23,8 +23,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 import javax.imageio.ImageIO;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,20 +38,28 @@ class FeedTest {
     @TempDir
     Path folder;
 
-    private final List<AutoCloseable> started = new ArrayList<>();
-    private CommandProcess daemon;
+    @TempDir
+    static Path source;
 
-    @BeforeEach
-    void serve() {
-        daemon = CommandProcess.serve("--load", "v=" + Samples.vector(folder, "v", 5000));
+    private static CommandProcess daemon;
+
+    private final List<AutoCloseable> started = new ArrayList<>();
+
+    @BeforeAll
+    static void serve() {
+        daemon = CommandProcess.serve("--load", "v=" + Samples.vector(source, "v", 5000));
+    }
+
+    @AfterAll
+    static void stop() {
+        daemon.close();
     }
 
     @AfterEach
-    void stop() throws Exception {
+    void stopWhatWasStarted() throws Exception {
         for (AutoCloseable each : started) {
             each.close();
         }
-        daemon.close();
     }
 
     private CommandProcess feed(String... options) {
@@ -290,6 +299,8 @@ class FeedTest {
         trainer.awaitLine("reading");
 
         assertThat(daemon.signal("INT").exitCode()).isZero();
+        daemon.close();
+        serve(); // for the next test
 
         assertThat(feed.exitCode()).isEqualTo(3);
         assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed is gone: feed=run1");

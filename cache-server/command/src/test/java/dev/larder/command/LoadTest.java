@@ -8,7 +8,9 @@ import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,17 +20,26 @@ class LoadTest {
     @TempDir
     Path folder;
 
-    private CommandProcess daemon;
+    private static CommandProcess daemon;
     private Path source;
 
-    @BeforeEach
-    void serve() {
+    @BeforeAll
+    static void serve() {
         daemon = CommandProcess.serve();
+    }
+
+    @BeforeEach
+    void writeSource() {
         source = Samples.vector(folder, "a", 10);
     }
 
     @AfterEach
-    void stop() {
+    void forget() {
+        daemon.forgetAll();
+    }
+
+    @AfterAll
+    static void stop() {
         daemon.close();
         assertThat(daemon.store()).doesNotExist();
     }
@@ -41,13 +52,13 @@ class LoadTest {
 
     @Test
     void theSecondLoadSaysThatNothingHasChanged() {
-        daemon.ask("load", "d=" + source);
+        daemon.ask("load", "twice=" + source);
 
-        Answer again = daemon.ask("load", "d=" + source);
+        Answer again = daemon.ask("load", "twice=" + source);
 
         assertThat(again.code()).isZero();
         assertThat(again.err())
-                .contains("larder: d is unchanged: version=1 digest=")
+                .contains("larder: twice is unchanged: version=1 digest=")
                 .doesNotContain("loaded:");
     }
 
@@ -65,11 +76,11 @@ class LoadTest {
 
     @Test
     void aReloadSaysWhatItFound() {
-        daemon.ask("load", "d=" + source);
+        daemon.ask("load", "reloaded=" + source);
 
-        assertThat(daemon.ask("reload", "d").err()).contains("d is unchanged: version=1");
+        assertThat(daemon.ask("reload", "reloaded").err()).contains("reloaded is unchanged: version=1");
         Samples.vector(folder, "a", 20);
-        assertThat(daemon.ask("reload", "d").err()).contains("d has changed: version=2 replaces=1");
+        assertThat(daemon.ask("reload", "reloaded").err()).contains("reloaded has changed: version=2 replaces=1");
         assertThat(daemon.ask("reload", "e").code()).isEqualTo(4);
     }
 
@@ -89,13 +100,13 @@ class LoadTest {
 
     @Test
     void anIndexThatSomebodyRemovedComesBackWithTheNextOpen() throws Exception {
-        daemon.ask("load", "d=" + source);
-        Files.delete(daemon.store().resolve("data/d/1/index"));
+        daemon.ask("load", "damaged=" + source);
+        Files.delete(daemon.store().resolve("data/damaged/1/index"));
 
-        Answer shown = daemon.ask("show", "d/a");
+        Answer shown = daemon.ask("show", "damaged/a");
 
         assertThat(shown.code()).as(shown.err()).isZero();
-        assertThat(daemon.ask("verify", "d").code()).isZero();
+        assertThat(daemon.ask("verify", "damaged").code()).isZero();
     }
 
     @Test

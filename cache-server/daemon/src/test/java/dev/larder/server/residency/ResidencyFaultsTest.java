@@ -256,7 +256,7 @@ class ResidencyFaultsTest {
         String before = Files.readString(manifest);
         Files.delete(manifest);
 
-        residency.repair(version, vanished::add);
+        assertThat(residency.repair(version, vanished::add)).isFalse();
 
         assertThat(manifest).hasContent(before);
         assertThat(residency.find("a")).contains(version);
@@ -268,7 +268,7 @@ class ResidencyFaultsTest {
         PublishedVersion version = made.publish("a", COMPUTED);
         Files.delete(version.folder().resolve(StoreLayout.INDEX));
 
-        residency.repair(version, vanished::add);
+        assertThat(residency.repair(version, vanished::add)).isTrue();
 
         assertThat(vanished).containsExactly(version);
         assertThat(residency.all()).isEmpty();
@@ -283,7 +283,7 @@ class ResidencyFaultsTest {
         PublishedVersion version = made.publish("a", sourced(0));
         Files.delete(version.folder().resolve("a.npy"));
 
-        residency.repair(version, vanished::add);
+        assertThat(residency.repair(version, vanished::add)).isTrue();
 
         assertThat(vanished).containsExactly(version);
         assertThat(residency.all()).isEmpty();

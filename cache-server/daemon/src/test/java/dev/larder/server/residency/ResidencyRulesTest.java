@@ -147,6 +147,30 @@ class ResidencyRulesTest {
     }
 
     @Test
+    void aPinPassesToTheNextVersion() {
+        made.publish("a", sourced(0));
+        made.publish("b", sourced(0));
+        residency.pin("a", true);
+
+        assertThat(made.store().isPinned(made.publish("a", sourced(0)))).isTrue();
+        assertThat(made.store().isPinned(made.publish("b", sourced(0)))).isFalse();
+    }
+
+    @Test
+    void whatIsRegisteredAndTheNewestVersionAreFoundByTheNextDaemon() throws IOException {
+        residency.register(Registration.ofSource("cold", sourced(0)));
+        made.publish("a", sourced(0));
+        made.publish("a", sourced(0));
+        Files.delete(made.layout().current("a")); // as after a kill between both steps of publishing
+
+        Residency again = made.adoptAnew();
+
+        assertThat(datasets(again.registrations())).containsExactly("cold");
+        assertThat(again.require("a").version()).isEqualTo(2);
+        assertThat(Files.readSymbolicLink(made.layout().current("a"))).hasToString("2");
+    }
+
+    @Test
     void theWholeOfAShardIsRecordedOnlyForTheVersionThatWasMeant() {
         ShardRecord shard = new ShardRecord("", 1, 4, Map.of(), Map.of());
         PublishedVersion version = made.publish("a", sourced(0).withShard(shard));
