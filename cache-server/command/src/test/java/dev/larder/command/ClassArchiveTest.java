@@ -66,8 +66,9 @@ class ClassArchiveTest {
     @TempDir
     Path play;
 
-    private Set<Path>
-            others; // the processes that were there before: to read about each again and again took half a core
+    /** The processes that were there before: to read about each again and again took half a core. */
+    private Set<Path> others;
+
     private Path archives;
     private Path temporary;
 

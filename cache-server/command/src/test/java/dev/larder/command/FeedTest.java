@@ -294,16 +294,20 @@ class FeedTest {
     @Tag("slow")
     @Test
     void aFeedEndsWithItsStore() {
-        CommandProcess feed = feed("--epochs", "0..");
-        ChildJvm trainer = trainer(1);
-        trainer.awaitLine("reading");
+        CommandProcess shared = daemon;
+        serve();
+        try (CommandProcess own = daemon) {
+            CommandProcess feed = feed("--epochs", "0..");
+            ChildJvm trainer = trainer(1);
+            trainer.awaitLine("reading");
 
-        assertThat(daemon.signal("INT").exitCode()).isZero();
-        daemon.close();
-        serve(); // for the next test
+            assertThat(own.signal("INT").exitCode()).isZero();
 
-        assertThat(feed.exitCode()).isEqualTo(3);
-        assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed is gone: feed=run1");
+            assertThat(feed.exitCode()).isEqualTo(3);
+            assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed is gone: feed=run1");
+        } finally {
+            daemon = shared;
+        }
     }
 
     @Tag("slow")

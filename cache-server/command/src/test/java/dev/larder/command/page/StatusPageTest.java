@@ -155,7 +155,7 @@ class StatusPageTest {
     void chartsBeginWithSamplesOfTheTimeBeforeThePageWasOpened() throws IOException {
         JsonElement used = json("/status.json", "").get("usedBytes");
         JsonObject history = await().until(() -> json("/history.json", ""), taken -> {
-            JsonArray samples = taken.getAsJsonArray("usedBytes"); // the first may be from before a dataset was loaded
+            JsonArray samples = taken.getAsJsonArray("usedBytes"); // the newest may be older than the last load
             return samples.size() > 1 && samples.get(samples.size() - 1).equals(used);
         });
 
