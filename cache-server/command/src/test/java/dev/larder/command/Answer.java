@@ -21,7 +21,7 @@ record Answer(int code, String out, String err) {
     static Answer of(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int code = LarderCommand.commandLine()
+        int code = LarderCommand.commandLine(arguments)
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true))
                 .execute(arguments);

@@ -3,6 +3,7 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.PackedClassPath;
 import java.io.IOException;
@@ -13,11 +14,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** An archive of the classes that a daemon and a command load, as {@code larder} has one: processes of tests start sooner. */
 final class CommandImage {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    /** As {@code ops/launcher} has them, and what else tests start often. */
+    private static final List<String> COMMANDS =
+            List.of("help", "ls", "feed run v --arrays v --consumers 0", "run --hold v -- true", "launch -n 1 -- true");
 
     private CommandImage() {}
 
@@ -48,32 +52,36 @@ final class CommandImage {
         Path source = Samples.vector(folder, "v", 100);
         Path list = folder.resolve("list");
         Path store = LeavesNothingBehind.newStore();
-        Process daemon = listed(java, folder.resolve("serve"), store, "serve", "--load=v=" + source);
+        List<Path> lists = new ArrayList<>(List.of(folder.resolve("serve")));
+        Process daemon = listed(java, lists.get(0), store, "serve", "--load=v=" + source);
         try {
             await().atMost(PATIENCE)
                     .until(() -> Files.readString(folder.resolve("serve.out")).contains("Done caching."));
-            requireZero(listed(java, folder.resolve("ls"), store, "ls"));
+            for (String command : COMMANDS) {
+                String[] words = command.split(" ");
+                lists.add(folder.resolve(words[0]));
+                requireZero(listed(java, lists.get(lists.size() - 1), store, words));
+            }
             daemon.destroy();
             assertThat(daemon.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         } finally {
             daemon.destroyForcibly();
         }
-        Files.write(
-                list,
-                Stream.concat(classes(folder.resolve("serve")), classes(folder.resolve("ls")))
-                        .toList());
+        List<String> classes = new ArrayList<>();
+        for (Path each : lists) {
+            classes.addAll(classes(each));
+        }
+        Files.write(list, classes);
         List<String> dump =
                 jvm(java, "-Xshare:dump", "-XX:SharedClassListFile=" + list, "-XX:SharedArchiveFile=" + archive);
         requireZero(start(dump, folder.resolve("dump.out")));
-        for (String made : List.of("serve", "serve.out", "ls", "ls.out", "list", "dump.out", "v.npy", "")) {
-            Files.delete(folder.resolve(made));
-        }
+        Folders.remove(folder);
     }
 
     private static Process listed(List<String> java, Path list, Path store, String... arguments) throws IOException {
         List<String> words = jvm(java, "-XX:DumpLoadedClassList=" + list);
-        words.addAll(List.of(LarderCommand.class.getName(), "--store", store.toString()));
-        words.addAll(List.of(arguments));
+        words.add(LarderCommand.class.getName());
+        words.addAll(CommandProcess.line(store, List.of(arguments)));
         return start(words, list.resolveSibling(list.getFileName() + ".out"));
     }
 
@@ -85,12 +93,13 @@ final class CommandImage {
     }
 
     /** Reads a list as {@code ops/launcher} does: without the numbers of its classes, and half a line at its end. */
-    private static Stream<String> classes(Path list) throws IOException {
+    private static List<String> classes(Path list) throws IOException {
         String text = Files.readString(list);
         return text.substring(0, text.lastIndexOf('\n'))
                 .lines()
                 .filter(line -> !line.contains(" super: "))
-                .map(line -> line.replaceFirst(" id: \\d+$", ""));
+                .map(line -> line.replaceFirst(" id: \\d+$", ""))
+                .toList();
     }
 
     private static void requireZero(Process process) throws InterruptedException {

@@ -90,8 +90,14 @@ final class CommandProcess implements AutoCloseable {
 
     private static List<String> words(Path store, List<String> arguments) {
         List<String> words = new ArrayList<>(java());
-        words.addAll(List.of("--store", store.toString()));
-        words.addAll(arguments);
+        words.addAll(line(store, arguments));
+        return words;
+    }
+
+    /** Returns a command line with a store. It begins with the subcommand: as every other is left out, the command starts sooner. */
+    static List<String> line(Path store, List<String> arguments) {
+        List<String> words = new ArrayList<>(arguments);
+        words.addAll(1, List.of("--store", store.toString()));
         return words;
     }
 
@@ -106,7 +112,8 @@ final class CommandProcess implements AutoCloseable {
         words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
         // as larder starts itself
         words.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
-        words.add("-Djna.platform.library.path=");
+        words.addAll(List.of("-XX:CompileThresholdScaling=3", "-Djna.platform.library.path="));
+        words.add("-Dpicocli.disable.closures=true");
         words = CommandImage.addTo(words);
         words.add(LarderCommand.class.getName());
         return words;
