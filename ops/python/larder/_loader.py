@@ -447,7 +447,8 @@ def _instead(opened, columns, arrays=()):
     kinds = opened.columns
     files = next((name for name in columns if kinds[name] == "bytes"), None)
     if files is None:
-        return (f"larder.feed has batches of columns: larder.feed({opened.name!r}, {[*columns, *arrays]}); or read rows with "
+        shapes = " (rows may differ in their first dimension only)" if "ragged" in map(kinds.get, columns) else ""
+        return (f"larder.feed has batches of columns{shapes}: larder.feed({opened.name!r}, {[*columns, *arrays]}); or read rows with "
                 f"larder.dataset({opened.name!r})[{columns[0]!r}][row]")
     return (f"larder.feed decodes images: larder.feed({opened.name!r}, {[files, *arrays]}, "
             f"transform={{{files!r}: 'decode,resize(224,224),toFloat'}})")
