@@ -1078,7 +1078,7 @@ class CacheTest(BuildsCase):
         self.assertEqual((made.ragged("rows").dtype, made.ragged("floats")[0].tolist()), (np.int64, [1, 2.5]))
         self.assertEqual((made["stacked"].shape, made["table"].tolist()), ((2, 2, 3), [[1, 2], [3, 4]]))
         self.assertEqual([*larder.cache("one", lambda: ["a", "bc"])], ["a", "bc"])
-        self.assertEqual([*larder.cache("one", None)], ["a", "bc"])
+        self.assertEqual([*larder.cache("one", dict)], ["a", "bc"])
         with self.assertRaisesRegex(larder.LarderError, r"type=larder.Ragged at=images; return list.it."):
             larder.cache("again", lambda: {"images": made["images"]})
 

@@ -162,7 +162,7 @@ class WithDaemonTest(unittest.TestCase):
 
         with open(os.path.join(self.folder, "calls")) as file:
             self.assertEqual(file.read(), "called\n")
-        self.assertEqual(larder.cache("once", None)["x"].shape, (1000,))
+        self.assertEqual(larder.cache("once", dict)["x"].shape, (1000,))
         self.evict("once")
 
     def test_a_builder_that_raises_leaves_the_turn_to_the_next(self):

@@ -10,7 +10,7 @@ from typing import Any
 from ._build import _begin
 from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
-from ._errors import NoStore, NotFound, _in_python, _message, _settings_of_python
+from ._errors import NoStore, NotFound, _in_python, _message, _require_function, _settings_of_python
 from ._progress import _ProgressLine
 from ._requests import _load, _load_call, _source_paths
 from ._results import _stored_forms
@@ -92,13 +92,8 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
-    def make():
-        if not callable(fn):
-            raise TypeError(f"cannot cache a result: name={name} found={type(fn).__name__}; give a function, which one process calls: "
-                            f"larder.cache({str(name)!r}, lambda: ...)")
-        return _stored_forms(fn(), name)
-
-    found = _built(name, make, store, timeout)
+    _require_function(fn, f"give a function, which one process calls: larder.cache({str(name)!r}, lambda: ...)", name=name)
+    found = _built(name, lambda: _stored_forms(fn(), name), store, timeout)
     return found["data"] if list(found) == ["data"] else found
 
 

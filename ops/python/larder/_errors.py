@@ -110,6 +110,11 @@ def _text(what, values, remedy):
     return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
 
 
+def _require_function(value, remedy, **values):
+    if not callable(value):
+        raise TypeError(_message("not a function", remedy, **values, found=type(value).__name__))
+
+
 def _note(error, what, **values):
     """Add the location to an exception of the caller's code, which keeps its type."""
     text = what + ": " + " ".join(f"{key}={value}" for key, value in values.items())

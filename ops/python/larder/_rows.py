@@ -24,7 +24,7 @@ from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_REA
                         _ROWS_TEXT)
 from ._control import _called
 from ._datasets import Dataset
-from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
+from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _require_function
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
@@ -61,6 +61,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
     >>> decoded[7]; decoded[[3, 1, 4]]
     """
+    _require_function(function, "give a function that returns one row: larder.rows(name, dataset, function, dtype=...)", rows=name)
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
