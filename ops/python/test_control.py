@@ -97,6 +97,9 @@ class CallsTest(TalkCase):
             larder.load("d", "/x", colums="a", asd=1)
         with self.assertRaisesRegex(ValueError, "^a load has no sources: dataset=d; give at least one path$"):
             larder.load("d", [])
+        for data, kind in ((np.zeros(3), "ndarray"), ([np.zeros(3)], "list"), ({"x": "/x"}, "dict"), (5, "int")):
+            with self.assertRaisesRegex(TypeError, f"^a load reads files: type={kind}; give their paths; larder.cache.* and larder.create.* store data in memory$"):
+                larder.load("d", data)
         with self.assertRaisesRegex(TypeError, "give one of them"):
             larder.load("d", "/x", columns="a", keys="a")
 

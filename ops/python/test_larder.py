@@ -499,8 +499,11 @@ class ErrorsTest(StoreCase):
         self.publish("two", {"a": np.zeros(1), "b": np.zeros(1)})
 
         self.assertEqual(larder.open("one").shape, (3, 4, 5))
-        with self.assertRaisesRegex(larder.NotFound, "arrays=2; there are a, b"):
+        with self.assertRaisesRegex(larder.NotFound, "arrays=2; there are a, b; open one: larder.open.'two/a'.$"):
             larder.open("two")
+        self.publish("texts", {}, {"a": make_store.strings(["x"]), "b": make_store.strings(["y"])})
+        with self.assertRaisesRegex(larder.NotFound, r"there are a, b; open one: larder.dataset\('texts'\)\['a'\]$"):
+            larder.open("texts")
 
     def test_names_that_are_paths_lead_nowhere(self):
         self.publish()

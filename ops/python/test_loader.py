@@ -566,6 +566,11 @@ class LoaderTest(StoreCase):
         with self.assertRaisesRegex(TypeError, "make one in each process"):
             pickle.dumps(self.loader())
 
+    def test_an_array_in_place_of_a_dataset_is_refused(self):
+        for act in (lambda: larder.Loader(larder.open("d/x"), batch_size=3), lambda: larder.rows("r", self.x, len, dtype="u1", version=1)):
+            with self.assertRaisesRegex(TypeError, r"^not a dataset: type=(Array|ndarray); give the name of one, or .*larder.cache\(name, lambda: it\) stores arrays"):
+                act()
+
     def test_a_setting_of_data_loader_names_the_one_here(self):
         for wrong, message in (({"num_workers": 2}, "no such setting: num_workers=2; use threads="), ({"collate_fn": len}, "use transform="),
                                ({"prefetch_factor": 2}, "use prefetch="), ({"thread": 2}, "thread=2; did you mean threads")):

@@ -20,7 +20,7 @@ import numpy as np
 from ._ahead import _file_rows, _ReadAhead, _row_numbers, _Window
 from ._batches import Batch
 from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
-from ._datasets import Dataset, dataset
+from ._datasets import Dataset, _require_dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
 from ._failures import _FailurePolicy
 from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _WIDTH
@@ -360,6 +360,7 @@ def _no_such_setting(name, value):
 
 
 def _opened(named, store):
+    _require_dataset(named)
     return dataset(named, store) if isinstance(named, str) else named
 
 

@@ -23,7 +23,7 @@ from ._columns import _picked
 from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_READY, _REGION_STATE, _ROWS_HEADER, _ROWS_KIND, _ROWS_LAYOUT, _ROWS_MAGIC,
                         _ROWS_TEXT)
 from ._control import _called
-from ._datasets import Dataset
+from ._datasets import Dataset, _require_dataset
 from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _require_function
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
@@ -65,6 +65,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
+    _require_dataset(dataset)
     opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_served(store)), dataset))
     if arrays is None:
         if len(opened) != 1:
