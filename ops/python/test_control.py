@@ -415,14 +415,14 @@ class UnitsTest(unittest.TestCase):
 
 
 class ProgressTest(TalkCase):
-    def shown(self, stream):
+    def shown(self, stream, message="evicted to make room: datasets=v"):
         self.publish()
 
         def talk(client):
             client.call()
             client.progress(message="s3 is slow")
             client.progress(bytesDone=12 << 20, bytesTotal=50 << 20, phase="publishing")
-            client.done(message="evicted to make room: datasets=v")
+            client.done(message=message)
         self.talk(talk)
         with contextlib.redirect_stderr(stream):
             larder.load("d", "/x")
@@ -441,6 +441,14 @@ class ProgressTest(TalkCase):
 
     def test_elsewhere_nothing_is_shown(self):
         self.assertEqual(self.shown(io.StringIO()), "")
+
+    def test_a_load_from_another_source_is_a_warning_without_a_terminal(self):
+        note = "d has another source: version=2 replaces=1 source=/x before=/y; readers of the old one keep it"
+
+        with self.assertWarns(UserWarning) as warned:
+            self.assertEqual(self.shown(io.StringIO(), f"skipped 1 file of no known kind\n{note}"), "")
+
+        self.assertEqual((str(warned.warning), len(warned.warnings), warned.filename), (note, 1, __file__))
 
 
 class LostDaemonTest(TalkCase):
