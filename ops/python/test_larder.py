@@ -512,7 +512,7 @@ class ErrorsTest(StoreCase):
                 larder.dataset(name)
 
     def test_no_store_is_an_error_of_its_own(self):
-        started = "store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, or name another store: store= or .LARDER_STORE$"
+        started = "store=/dev/shm/larder-nowhere; start a daemon: larder.serve\\(\\), larder.load\\(...\\) or larder serve --detach; or name another store: store= or .LARDER_STORE$"
         with self.assertRaisesRegex(larder.NoStore, started):
             larder.dataset("d", store="/dev/shm/larder-nowhere")
         said = "larder: no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve, or name another store: --store DIR"
@@ -1112,7 +1112,7 @@ class CacheTest(BuildsCase):
     def test_room_is_made_before_anything_is_written(self):
         huge = np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,), (0,))  # 8 TiB that take 8 bytes
 
-        with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609"):
+        with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609.*; raise capacity= of larder.serve$"):
             larder.cache("c", lambda: {"small": 1, "huge": huge})
         self.assertEqual(larder.datasets(), [])
 

@@ -108,7 +108,7 @@ class ServeTest(unittest.TestCase):
         with mock.patch.dict(os.environ, LARDER_START="never"):
             for call in (lambda: larder.cache("x", dict), lambda: larder.load("x", "/x"), lambda: larder.create("x"),
                          lambda: larder.rows("x", "d", abs, dtype="u1", version=1), lambda: larder.feed("x", ["a"])):
-                with self.assertRaisesRegex(larder.NoStore, "no daemon at the store: .*start a daemon: larder serve --detach"):
+                with self.assertRaisesRegex(larder.NoStore, r"no daemon at the store: .*start a daemon: larder.serve\(\), larder.load"):
                     call()
         os.mkdir(self.store)
         with mock.patch("os.getuid", return_value=4711), self.assertRaises(larder.Refused):

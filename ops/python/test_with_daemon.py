@@ -73,8 +73,8 @@ class WithDaemonTest(unittest.TestCase):
         for call in lambda store: larder.load("x", __file__, store), lambda store: larder.cache("x", lambda: np.zeros(1), store=store):
             with self.assertRaises(larder.NoStore) as caught:
                 call("/dev/shm/larder-nowhere")
-            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, "
-                             "or name another store: store= or $LARDER_STORE")
+            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder.serve(), larder.load(...) "
+                             "or larder serve --detach; or name another store: store= or $LARDER_STORE")
 
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):

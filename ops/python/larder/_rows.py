@@ -24,7 +24,7 @@ from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_REA
                         _ROWS_TEXT)
 from ._control import _called
 from ._datasets import Dataset, _require_dataset
-from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _require_function
+from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _require_function, _settings_of_python
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
@@ -385,7 +385,8 @@ def _open_rows(store, text, count, row_bytes):
     while True:
         file = _region_file(_trusted(store), name)
         if file is None:
-            _called(_served(store), "CreateRegion", {"name": name, "kind": _ROWS_KIND, "bytes": data + count * row_bytes})
+            with _settings_of_python():
+                _called(_served(store), "CreateRegion", {"name": name, "kind": _ROWS_KIND, "bytes": data + count * row_bytes})
         else:
             region = _open_region(store, name, file, header)
             if region is not None:
