@@ -97,6 +97,20 @@ class WithDaemonTest(unittest.TestCase):
         self.assertEqual((old["x"].tolist(), new["x"].tolist()), ([1], [2, 2]))
         self.assertEqual(larder.wait("versions", timeout=5).digest, new.digest)
 
+    def test_a_load_from_another_source_is_a_warning_and_one_from_the_same_is_none(self):
+        first, second = (os.path.join(self.folder, name) for name in ("first", "second"))
+        for folder, count in (first, 3), (second, 4):
+            os.mkdir(folder)
+            np.save(os.path.join(folder, "x.npy"), np.arange(count))
+        larder.load("moved", first)
+        np.save(os.path.join(first, "x.npy"), np.arange(5))
+        larder.load("moved", first)
+
+        with self.assertWarnsRegex(UserWarning, f"^moved has another source: version=3 replaces=2 source={second} before={first}; readers of the old one keep it$") as warned:
+            larder.load("moved", second)
+
+        self.assertEqual(warned.filename, __file__)
+
     def test_a_leased_version_cannot_be_evicted(self):
         self.save("x", np.arange(1000))
         row = larder.load("leased", self.folder)["x"][5:]

@@ -49,7 +49,7 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
 
 
 def _example(opened):
-    """Return an expression that opens an array of a dataset, or a column if it has columns alone."""
+    """Return an expression that opens an array of a dataset, or a column if it has no plain array."""
     kinds = opened.columns
     array = next((name for name in opened if name not in kinds), None)
     return f"larder.dataset({opened.name!r})[{next(iter(opened), '')!r}]" if array is None else f"larder.open({f'{opened.name}/{array}'!r})"
