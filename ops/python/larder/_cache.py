@@ -31,8 +31,9 @@ def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[st
     - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2`` control the load;
     - ``pin=True``, ``ttl="2h"`` control how long it stays.
 
-    It replaces a dataset of this name, with a warning if that one had another source. If no daemon runs, ``larder serve`` is started; it ends when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a
-    terminal and in a notebook a line shows the progress. Ctrl-C cancels the load, unless another process waits for it.
+    It replaces a dataset of this name, with a warning if that one had another source. If no daemon runs, ``larder serve`` is started; it ends
+    when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a terminal and in a notebook a line shows the progress.
+    Ctrl-C cancels the load, unless another process waits for it.
     """
     return _loaded(name, path, store, options)
 

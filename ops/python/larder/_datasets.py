@@ -57,8 +57,8 @@ def _example(opened):
 
 def _require_dataset(value):
     if not isinstance(value, (str, Dataset)):
-        raise TypeError(_message("not a dataset", "give the name of one, or the result of larder.dataset(name); larder.cache(name, lambda: it) stores arrays and "
-                                 "frames", type=type(value).__qualname__))
+        raise TypeError(_message("not a dataset", "give the name of one, or the result of larder.dataset(name); "
+                                 "larder.cache(name, lambda: it) stores arrays and frames", type=type(value).__qualname__))
 
 
 def _require_array(value):
