@@ -127,7 +127,7 @@ def builds(store):
                     return None
                 method, parameters = call
                 if method == "Room" and parameters["bytes"] > 1 << 40:
-                    client.error("NoSpace", 5, "not enough space", "evict datasets", needed=str(parameters["bytes"]))
+                    client.error("NoSpace", 5, "not enough space", "raise --capacity", needed=str(parameters["bytes"]))
                     continue
                 if method == "Part":
                     parts.update({part["array"]: part["part"] for part in parameters["parts"]})

@@ -97,6 +97,9 @@ class CallsTest(TalkCase):
             larder.load("d", "/x", colums="a", asd=1)
         with self.assertRaisesRegex(ValueError, "^a load has no sources: dataset=d; give at least one path$"):
             larder.load("d", [])
+        for data, kind in ((np.zeros(3), "ndarray"), ([np.zeros(3)], "list"), ({"x": "/x"}, "dict"), (5, "int")):
+            with self.assertRaisesRegex(TypeError, f"^a load reads files: type={kind}; give their paths; larder.cache.* and larder.create.* store data in memory$"):
+                larder.load("d", data)
         with self.assertRaisesRegex(TypeError, "give one of them"):
             larder.load("d", "/x", columns="a", keys="a")
 
@@ -174,12 +177,25 @@ class FailuresTest(TalkCase):
                               ("leave it out with --exclude", "leave it out with exclude="), ("run larder load --pin again", "run larder load --pin again"),
                               ("load others with --columns good", 'load others with columns="good"'), ("with --in-place arrays stay", "with in_place=True arrays stay"),
                               ("file=/data/my--keys/x--as.npy mode=--strict-loads", "file=/data/my--keys/x--as.npy mode=--strict-loads"),
+                              ("evict some, raise --capacity, or use a store on a disk: --store /var/tmp/larder-a.b; then load", 'evict some, raise capacity= of larder.serve, '
+                               'or use a store on a disk: store="/var/tmp/larder-a.b"; then load'),
+                              ("look rows up with Field.rows(…).lookup(…)", "look rows up with transform={array: 'lookup(keys,index)'}"),
                               ("it has (--as images) no --storey", 'it has (as_="images") no --storey')):
             daemon = FakeDaemon(self.store, lambda client: (client.call(), client.error("BadInput", 6, "cannot load", remedy)))
             with self.assertRaises(larder.RequestFailed) as caught:
                 larder.reload("d")
             daemon.close()
             self.assertEqual((str(caught.exception), caught.exception.code), (f"cannot load; {words}", 6))
+
+    def test_no_space_for_a_result_has_the_settings_of_python(self):
+        self.publish()
+        self.talk(lambda client: (client.call(), client.error("NoSpace", 5, "not enough space", "raise --capacity, or use a larger mount", needed="9")))
+
+        for act in (lambda: larder.cache("c", dict), lambda: larder.create("c"), lambda: larder.rows("r", "d", abs, dtype="u1", version=1),
+                    lambda: larder.shared("s", "<i4", (3,))):
+            with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=9; raise capacity= of larder.serve, or use a larger mount$") as caught:
+                act()
+            self.assertEqual(caught.exception.code, 5)
 
     def test_a_daemon_that_does_not_know_a_call_is_of_another_release(self):
         for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "error=org.varlink.service.MethodNotFound detail=Evict"),
@@ -412,14 +428,14 @@ class UnitsTest(unittest.TestCase):
 
 
 class ProgressTest(TalkCase):
-    def shown(self, stream):
+    def shown(self, stream, message="evicted to make room: datasets=v"):
         self.publish()
 
         def talk(client):
             client.call()
             client.progress(message="s3 is slow")
             client.progress(bytesDone=12 << 20, bytesTotal=50 << 20, phase="publishing")
-            client.done(message="evicted to make room: datasets=v")
+            client.done(message=message)
         self.talk(talk)
         with contextlib.redirect_stderr(stream):
             larder.load("d", "/x")
@@ -438,6 +454,14 @@ class ProgressTest(TalkCase):
 
     def test_elsewhere_nothing_is_shown(self):
         self.assertEqual(self.shown(io.StringIO()), "")
+
+    def test_a_load_from_another_source_is_a_warning_without_a_terminal(self):
+        note = "d has another source: version=2 replaces=1 source=/x before=/y; readers of the old one keep it"
+
+        with self.assertWarns(UserWarning) as warned:
+            self.assertEqual(self.shown(io.StringIO(), f"skipped 1 file of no known kind\n{note}"), "")
+
+        self.assertEqual((str(warned.warning), len(warned.warnings), warned.filename), (note, 1, __file__))
 
 
 class LostDaemonTest(TalkCase):

@@ -168,6 +168,9 @@ class FeedTest(unittest.TestCase):
         with self.assertRaisesRegex(larder.RequestFailed, "an epoch has no batches: rows=1000 batchSize=2000; choose a smaller batch_size=, or omit drop_last="):
             with self.feed(["label"], batch_size=2 * ROWS, drop_last=True) as batches:
                 list(batches)
+        larder.cache("uneven", lambda: {"x": np.arange(3), "y": np.arange(4)}).close()
+        with self.assertRaisesRegex(larder.RequestFailed, r"differ in rows: .* x=3 y=4; .* look rows up with transform={array: 'lookup\(keys,index\)'}$"):
+            larder.feed("uneven", ["x", "y"])
         with self.assertRaisesRegex(larder.NotFound, "no such array to transform: .*; did you mean label. arrays= names label"):
             self.feed(["label"], transform={"labels": "toFloat"})
 

@@ -499,8 +499,11 @@ class ErrorsTest(StoreCase):
         self.publish("two", {"a": np.zeros(1), "b": np.zeros(1)})
 
         self.assertEqual(larder.open("one").shape, (3, 4, 5))
-        with self.assertRaisesRegex(larder.NotFound, "arrays=2; there are a, b"):
+        with self.assertRaisesRegex(larder.NotFound, "arrays=2; there are a, b; open one: larder.open.'two/a'.$"):
             larder.open("two")
+        self.publish("texts", {}, {"a": make_store.strings(["x"]), "b": make_store.strings(["y"])})
+        with self.assertRaisesRegex(larder.NotFound, r"there are a, b; open one: larder.dataset\('texts'\)\['a'\]$"):
+            larder.open("texts")
 
     def test_names_that_are_paths_lead_nowhere(self):
         self.publish()
@@ -509,7 +512,7 @@ class ErrorsTest(StoreCase):
                 larder.dataset(name)
 
     def test_no_store_is_an_error_of_its_own(self):
-        started = "store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, or name another store: store= or .LARDER_STORE$"
+        started = "store=/dev/shm/larder-nowhere; start a daemon: larder.serve\\(\\), larder.load\\(...\\) or larder serve --detach; or name another store: store= or .LARDER_STORE$"
         with self.assertRaisesRegex(larder.NoStore, started):
             larder.dataset("d", store="/dev/shm/larder-nowhere")
         said = "larder: no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve, or name another store: --store DIR"
@@ -1078,13 +1081,13 @@ class CacheTest(BuildsCase):
         self.assertEqual((made.ragged("rows").dtype, made.ragged("floats")[0].tolist()), (np.int64, [1, 2.5]))
         self.assertEqual((made["stacked"].shape, made["table"].tolist()), ((2, 2, 3), [[1, 2], [3, 4]]))
         self.assertEqual([*larder.cache("one", lambda: ["a", "bc"])], ["a", "bc"])
-        self.assertEqual([*larder.cache("one", None)], ["a", "bc"])
+        self.assertEqual([*larder.cache("one", dict)], ["a", "bc"])
         with self.assertRaisesRegex(larder.LarderError, r"type=larder.Ragged at=images; return list.it."):
             larder.cache("again", lambda: {"images": made["images"]})
 
     def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
         dicts = [{"x": 1}, {"x": 2}]
-        for made, reason in ((dicts, r"dict of lists, .name: .row.name. for row in it. .*by larder.records\('c0', it\)"), ({"a/b": dicts}, r"records\('c0-a-b', it\)"), ([1, "a"], "at=data .*would become '1'"),
+        for made, reason in ((dicts, r"dict of lists, .name: .row.name. for row in it. .*by larder.records\('c0', it\)"), ({"a/b": dicts}, r"records\('c0-a-b', it\)"), ([1, "a"], r"at=data\[0\] .*would become '1'"),
                              ({"a": [1, [2]]}, "at=a"), ([2**63 + 1, -1], "would become"), ([True, 2], "would become 1"), ({"a": {"b": 1}}, "slashes"),
                              ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
                              (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
@@ -1096,10 +1099,20 @@ class CacheTest(BuildsCase):
             dataset["a"] = dicts
         self.assertEqual(larder.datasets(), [])
 
+    def test_a_refused_value_in_a_list_has_its_row_and_a_missing_one_its_remedy(self):
+        texts, nan = ["a"] * 1000, float("nan")
+        missing = "return '' or a number in its place, and an array of bool that marks the rows without a value$"
+        for made, reason in (({"cap": [*texts, None]}, rf"type=NoneType at=cap\[1000\]; {missing}"), ({"cap": [*texts, nan, "b"]}, rf"type=float at=cap\[1000\] reason=.*'nan'; {missing}"),
+                             ([1, 2, None], rf"at=data\[2\]; {missing}"), ([[1], [2, None]], rf"at=data\[1\]\[1\]; {missing}"), ({"a": [1, 2, "b"]}, r"at=a\[0\] .*values of one type"),
+                             ([*texts, "\ud800"], r"at=data\[1000\] reason=an unpaired surrogate"), ([[1, 2], [3, True]], r"at=data\[1\]\[1\] .*would become 1"),
+                             ([[0.5], [(1 << 62) + 1]], r"at=data\[1\]\[0\] .*would become"), ({"a": None}, "at=a; return arrays, numbers and texts")):
+            with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cache("c", lambda made=made: made)
+
     def test_room_is_made_before_anything_is_written(self):
         huge = np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,), (0,))  # 8 TiB that take 8 bytes
 
-        with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609"):
+        with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609.*; raise capacity= of larder.serve$"):
             larder.cache("c", lambda: {"small": 1, "huge": huge})
         self.assertEqual(larder.datasets(), [])
 

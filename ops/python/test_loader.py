@@ -344,6 +344,26 @@ class LoaderTest(StoreCase):
         views = [batch["x"][3:, 2] for batch in loader]  # a view of a part keeps all of it
         self.assertEqual(len({view.__array_interface__["data"][0] for view in views}), len(views))
 
+    def test_a_batch_of_all_rows_takes_no_more_memory_than_they_do(self):
+        endless = 10**15
+        for threads, drop_last in itertools.product((0, 2), (False, True)):
+            loader, expected = (self.loader(batch_size=size, threads=threads, drop_last=drop_last) for size in (endless, self.ROWS))
+            batches = [batch for _ in range(2) for batch in loader]
+            self.assertEqual((len(loader), len(batches)), (0, 0) if drop_last else (1, 2))
+            for batch, other in zip(batches, (batch for _ in range(2) for batch in expected)):
+                self.assertEqual((batch.size, batch["y"].tolist(), batch["x"].tolist()), (self.ROWS, other["y"].tolist(), other["x"].tolist()))
+            if not drop_last:
+                self.assertEqual(loader.state_dict(), expected.state_dict())
+
+    def test_a_resumed_epoch_with_more_samples_than_rows_has_them_in_one_batch(self):
+        loader = self.loader(batch_size=10**15)
+        list(loader)
+        loader.load_state_dict(self.loader(shard=(0, 3)).state_dict())  # three ranks repeat two samples
+
+        sizes = [batch.size for _ in range(2) for batch in loader]
+
+        self.assertEqual(sizes, [self.ROWS + 2, self.ROWS])
+
     def test_arrays_of_every_form_are_gathered(self):
         arrays = {"f": np.asfortranarray(np.arange(60.0).reshape(20, 3)), "big": np.arange(20, dtype=">i4"), "empty": np.ones((20, 0)),
                   "time": np.arange(20).astype("M8[s]"), "text": np.array([f"row {i}" for i in range(20)]),
@@ -545,6 +565,11 @@ class LoaderTest(StoreCase):
                 larder.Loader("other", arrays, batch_size=1)
         with self.assertRaisesRegex(TypeError, "make one in each process"):
             pickle.dumps(self.loader())
+
+    def test_an_array_in_place_of_a_dataset_is_refused(self):
+        for act in (lambda: larder.Loader(larder.open("d/x"), batch_size=3), lambda: larder.rows("r", self.x, len, dtype="u1", version=1)):
+            with self.assertRaisesRegex(TypeError, r"^not a dataset: type=(Array|ndarray); give the name of one, or .*larder.cache\(name, lambda: it\) stores arrays"):
+                act()
 
     def test_a_setting_of_data_loader_names_the_one_here(self):
         for wrong, message in (({"num_workers": 2}, "no such setting: num_workers=2; use threads="), ({"collate_fn": len}, "use transform="),

@@ -106,13 +106,20 @@ class ServeTest(unittest.TestCase):
 
     def test_none_is_started_if_that_is_forbidden_or_the_store_is_another_users(self):
         with mock.patch.dict(os.environ, LARDER_START="never"):
-            for call in (lambda: larder.cache("x", None), lambda: larder.load("x", "/x"), lambda: larder.create("x"),
+            for call in (lambda: larder.cache("x", dict), lambda: larder.load("x", "/x"), lambda: larder.create("x"),
                          lambda: larder.rows("x", "d", abs, dtype="u1", version=1), lambda: larder.feed("x", ["a"])):
-                with self.assertRaisesRegex(larder.NoStore, "no daemon at the store: .*start a daemon: larder serve --detach"):
+                with self.assertRaisesRegex(larder.NoStore, r"no daemon at the store: .*start a daemon: larder.serve\(\), larder.load"):
                     call()
         os.mkdir(self.store)
         with mock.patch("os.getuid", return_value=4711), self.assertRaises(larder.Refused):
-            larder.cache("x", None)
+            larder.cache("x", dict)
+        self.assertFalse(os.path.exists(self.log))
+
+    def test_a_value_in_place_of_a_function_starts_none(self):
+        for call in (lambda: larder.cache("x", 5), lambda: larder.cached("x"), lambda: larder.cached(5, version=1),
+                     lambda: larder.rows("x", "d", 5, dtype="u1", version=1)):
+            with self.assertRaisesRegex(TypeError, "^not a function: .*found=(int|str); (give a|write @)"):
+                call()
         self.assertFalse(os.path.exists(self.log))
 
     def test_reading_starts_none(self):
@@ -124,11 +131,11 @@ class ServeTest(unittest.TestCase):
     def test_one_that_cannot_be_started_is_an_error_and_leaves_nothing(self):
         with mock.patch.dict(os.environ, FAKE_FAILS="1"):
             with self.assertRaisesRegex(larder.RequestFailed, "^no java found; install JDK 17 or later$"):
-                larder.cache("x", None)
+                larder.cache("x", dict)
         self.assertFalse(os.path.exists(self.store))
         words = f"^no daemon at the store, and no larder command to start one: store={self.store} command=/nowhere; put larder on the PATH, or name it with"
         with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere"), self.assertRaisesRegex(larder.NoStore, words):
-            larder.cache("x", None)
+            larder.cache("x", dict)
         self.assertFalse(os.path.exists(self.store))
 
     def test_a_checkout_that_is_built_first_says_so_meanwhile(self):

@@ -396,6 +396,14 @@ class TensorTest(TorchCase):
             if view.size:
                 self.assertEqual(tensor.data_ptr(), view.__array_interface__["data"][0])
 
+    def test_a_dataset_in_place_of_an_array_and_an_array_in_place_of_a_dataset_are_refused(self):
+        with self.assertRaisesRegex(TypeError, r"^not an array: type=Dataset; give an array of a dataset: larder.open\('d/images'\)$"):
+            larder.torch.tensor(larder.dataset("d"))
+        with self.assertRaisesRegex(TypeError, r"^not an array: type=str; give an array of a dataset: larder.open\('mnist/train-images'\)$"):
+            larder.torch.tensor("d")
+        with self.assertRaisesRegex(TypeError, "^not a dataset: type=Array; give the name of one"):
+            larder.torch.Rows(larder.open("d/images"))
+
     def test_a_tensor_keeps_the_lease(self):
         folder = self.publish("leased", {"x": np.arange(10)})
         for private in False, True:

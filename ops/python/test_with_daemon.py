@@ -73,8 +73,8 @@ class WithDaemonTest(unittest.TestCase):
         for call in lambda store: larder.load("x", __file__, store), lambda store: larder.cache("x", lambda: np.zeros(1), store=store):
             with self.assertRaises(larder.NoStore) as caught:
                 call("/dev/shm/larder-nowhere")
-            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, "
-                             "or name another store: store= or $LARDER_STORE")
+            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder.serve(), larder.load(...) "
+                             "or larder serve --detach; or name another store: store= or $LARDER_STORE")
 
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):
@@ -96,6 +96,20 @@ class WithDaemonTest(unittest.TestCase):
 
         self.assertEqual((old["x"].tolist(), new["x"].tolist()), ([1], [2, 2]))
         self.assertEqual(larder.wait("versions", timeout=5).digest, new.digest)
+
+    def test_a_load_from_another_source_is_a_warning_and_one_from_the_same_is_none(self):
+        first, second = (os.path.join(self.folder, name) for name in ("first", "second"))
+        for folder, count in (first, 3), (second, 4):
+            os.mkdir(folder)
+            np.save(os.path.join(folder, "x.npy"), np.arange(count))
+        larder.load("moved", first)
+        np.save(os.path.join(first, "x.npy"), np.arange(5))
+        larder.load("moved", first)
+
+        with self.assertWarnsRegex(UserWarning, f"^moved has another source: version=3 replaces=2 source={second} before={first}; readers of the old one keep it$") as warned:
+            larder.load("moved", second)
+
+        self.assertEqual(warned.filename, __file__)
 
     def test_a_leased_version_cannot_be_evicted(self):
         self.save("x", np.arange(1000))
@@ -162,7 +176,7 @@ class WithDaemonTest(unittest.TestCase):
 
         with open(os.path.join(self.folder, "calls")) as file:
             self.assertEqual(file.read(), "called\n")
-        self.assertEqual(larder.cache("once", None)["x"].shape, (1000,))
+        self.assertEqual(larder.cache("once", dict)["x"].shape, (1000,))
         self.evict("once")
 
     def test_a_builder_that_raises_leaves_the_turn_to_the_next(self):

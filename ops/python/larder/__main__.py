@@ -17,7 +17,7 @@ import warnings
 from ._command import _command
 from ._computed import _computed_rows, _is_rows_name
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
-from ._errors import LarderError, NoStore, NotFound, _failure, _message
+from ._errors import _COMMAND_STARTS_DAEMON, _START_DAEMON, LarderError, NoStore, NotFound, _failure, _message
 from ._listing import (_FEW_LISTED, _brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
                        _without_slashes)
 from ._progress import _progress_text, _ProgressLine
@@ -55,7 +55,7 @@ def _run(words):
     except _HandedOver:
         return _hand_over(words)
     except LarderError as e:
-        print("larder: " + str(e).replace("store= or $LARDER_STORE", "--store DIR or $LARDER_STORE"), file=sys.stderr)
+        print("larder: " + str(e).replace(_START_DAEMON, _COMMAND_STARTS_DAEMON), file=sys.stderr)
         return e.code
     except KeyboardInterrupt:
         print(f"larder: {words[0]} was interrupted; the daemon cancels a load that no client waits for; check it with larder ls --all", file=sys.stderr)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
-from ._errors import NoStore, Refused, RequestFailed, _bad_input, _message
+from ._errors import NoStore, Refused, RequestFailed, _bad_input, _message, _settings_of_python
 from ._memory import _placed, _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
@@ -109,7 +109,8 @@ class Builder:
         if connection.is_lost:
             raise self._gone()
         try:
-            connection.call(method, parameters, progress)
+            with _settings_of_python():
+                connection.call(method, parameters, progress)
         except NoStore as e:
             raise self._gone() from e
 
@@ -309,7 +310,7 @@ def _begin(name, store, timeout, even_if_resident, retention=None, is_again=Fals
         _require_usable(build["folder"])
         return Builder(str(name), build["folder"], connection, build.get("memoryPolicy") or "")
 
-    with _ProgressLine() as line:
+    with _settings_of_python(), _ProgressLine() as line:
         return _persistently(store, timeout, attempt, line.note, is_again)
 
 

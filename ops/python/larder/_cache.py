@@ -10,7 +10,7 @@ from typing import Any
 from ._build import _begin
 from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
-from ._errors import NoStore, NotFound, _in_python, _message, _settings_of_python
+from ._errors import NoStore, NotFound, _in_python, _message, _require_function, _settings_of_python
 from ._progress import _ProgressLine
 from ._requests import _load, _load_call, _source_paths
 from ._results import _stored_forms
@@ -31,8 +31,9 @@ def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[st
     - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2`` control the load;
     - ``pin=True``, ``ttl="2h"`` control how long it stays.
 
-    If no daemon runs, ``larder serve`` is started; it ends when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a
-    terminal and in a notebook a line shows the progress. Ctrl-C cancels the load, unless another process waits for it.
+    It replaces a dataset of this name, with a warning if that one had another source. If no daemon runs, ``larder serve`` is started; it ends
+    when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a terminal and in a notebook a line shows the progress.
+    Ctrl-C cancels the load, unless another process waits for it.
     """
     return _loaded(name, path, store, options)
 
@@ -92,13 +93,8 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
-    def make():
-        if not callable(fn):
-            raise TypeError(f"cannot cache a result: name={name} found={type(fn).__name__}; give a function, which one process calls: "
-                            f"larder.cache({str(name)!r}, lambda: ...)")
-        return _stored_forms(fn(), name)
-
-    found = _built(name, make, store, timeout)
+    _require_function(fn, f"give a function, which one process calls: larder.cache({str(name)!r}, lambda: ...)", name=name)
+    found = _built(name, lambda: _stored_forms(fn(), name), store, timeout)
     return found["data"] if list(found) == ["data"] else found
 
 

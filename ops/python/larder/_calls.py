@@ -15,7 +15,7 @@ import numpy as np
 from ._cache import _built
 from ._columns import _Column
 from ._datasets import Dataset
-from ._errors import LarderError, _bad_input, _message
+from ._errors import LarderError, _bad_input, _message, _require_function
 from ._frames import _frame_over, _library_of_frames
 from ._keys import _cached_functions, _call_key, _has_code, _input_key, _label
 from ._results import _add_column, _frame_columns, _kept_array, _kept_column, _kind_of_frame, _refused, _series_form
@@ -65,6 +65,7 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
     """
     if function is None:
         return functools.partial(cached, inputs=inputs, version=version, name=name, store=store, timeout=timeout)
+    _require_function(function, "write @larder.cached, or @larder.cached(version=1) with settings by name")
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its results change: "
                                    "larder.cached(version=1)", function=repr(function)))

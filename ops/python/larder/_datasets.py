@@ -43,9 +43,28 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
     opened = dataset(name, store)
     if not array:
         if len(opened) != 1:
-            raise NotFound(_message("not one array", _near("", opened), dataset=name, arrays=len(opened)))
+            raise NotFound(_message("not one array", f"{_near('', opened)}; open one: {_example(opened)}", dataset=name, arrays=len(opened)))
         array = next(iter(opened))
     return opened._array(array)
+
+
+def _example(opened):
+    """Return an expression that opens an array of a dataset, or a column if it has no plain array."""
+    kinds = opened.columns
+    array = next((name for name in opened if name not in kinds), None)
+    return f"larder.dataset({opened.name!r})[{next(iter(opened), '')!r}]" if array is None else f"larder.open({f'{opened.name}/{array}'!r})"
+
+
+def _require_dataset(value):
+    if not isinstance(value, (str, Dataset)):
+        raise TypeError(_message("not a dataset", "give the name of one, or the result of larder.dataset(name); "
+                                 "larder.cache(name, lambda: it) stores arrays and frames", type=type(value).__qualname__))
+
+
+def _require_array(value):
+    if not isinstance(value, (np.ndarray, np.generic)):
+        example = _example(value) if isinstance(value, Dataset) else "larder.open('mnist/train-images')"
+        raise TypeError(_message("not an array", f"give an array of a dataset: {example}", type=type(value).__qualname__))
 
 
 class Dataset(collections.abc.Mapping[str, Any]):

@@ -8,15 +8,19 @@ import re
 _COMMANDS_OF_TERMINALS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NAMES_SHOWN = 10
 _NEAR_SHOWN = 3
-_START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
+_START_DAEMON = "start a daemon: larder.serve(), larder.load(...) or larder serve --detach; or name another store: store= or $LARDER_STORE"
+_COMMAND_STARTS_DAEMON = "start a daemon: larder serve --detach, or name another store: --store DIR or $LARDER_STORE"
 
 
 # An option of `larder load` or `larder feed`, and its value if the text has one. A command that the text shows keeps its options, as do paths.
-_VALUE = r"arrays|ragged|strings|index|bytes|images|f8|uint8|'[^']*'|-?\d[\d,-]*|[\w./+-]+(?:,[\w./+-]+)+|[\w./+-]+$"
+_VALUE = r"/[\w./+@-]*[\w/]|arrays|ragged|strings|index|bytes|images|f8|uint8|'[^']*'|-?\d[\d,-]*|[\w./+-]+(?:,[\w./+-]+)+|[\w./+-]+$"
 _OPTION = re.compile(r"(larder [a-z]+\b[^;,]*)|(?<![^\s(])--(as|columns|keys|exclude|dtype|shape|decimals|in-place|strict|pack-below|pin|ttl|workers|arrays|batch-size|"
                      r"shuffle|shard|drop-last|epochs|transform|consumers|on-slow|timeout|retries|max-skipped|store)(?![\w-])(?: (" + _VALUE + r")(?!\w))?", re.MULTILINE)
 _FLAGS = "in_place", "strict", "pin", "drop_last"
-_SKIP = "onFailure(FailurePolicy.skip(N)) in Java, --max-skipped N of larder feed, max_skipped=N in Python"
+_IN_PYTHON = {  # words of Java and of the command, and those of Python
+    "onFailure(FailurePolicy.skip(N)) in Java, --max-skipped N of larder feed, max_skipped=N in Python": "max_skipped=N",
+    "batchSize(…)": "batch_size=", "Field.rows(…).lookup(…)": "transform={array: 'lookup(keys,index)'}",
+    "raise --capacity": "raise capacity= of larder.serve"}
 
 
 class LarderError(Exception):
@@ -83,7 +87,9 @@ def _settings_of_python():
 
 def _in_python(text):
     """Return a message of the daemon or the command with the settings that Python has for options."""
-    return _OPTION.sub(_setting, text.replace(_SKIP, "max_skipped=N").replace("batchSize(…)", "batch_size="))
+    for words, of_python in _IN_PYTHON.items():
+        text = text.replace(words, of_python)
+    return _OPTION.sub(_setting, text)
 
 
 def _setting(found):
@@ -108,6 +114,11 @@ def _text(what, values, remedy):
     facts = " ".join(f"{key}={value}" for key, value in values.items())
     facts = re.sub("\n(?!  )", "\n  ", _COMMANDS_OF_TERMINALS.sub("?", facts))  # the name of a file may contain some, and lines that look like messages
     return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
+
+
+def _require_function(value, remedy, **values):
+    if not callable(value):
+        raise TypeError(_message("not a function", remedy, **values, found=type(value).__name__))
 
 
 def _note(error, what, **values):

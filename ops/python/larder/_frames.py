@@ -39,10 +39,8 @@ def frame(dataset: str | Dataset, columns: Sequence[str] | None = None, *, libra
     """
     if library not in _FRAMES:
         raise ValueError(_message("no such library of frames", f"give one of {', '.join(_FRAMES)}", library=repr(library)))
-    if not isinstance(dataset, (str, Dataset)):
-        raise TypeError(_message("not a dataset", "give the name of one; larder.cache(name, lambda: it) stores a frame", type=type(dataset).__qualname__))
-    frames = _library_of_frames(library)
     opened = _opened(dataset, store)
+    frames = _library_of_frames(library)
     return _as_frame(frames, _arrow_table(opened, _names(opened, _arrow_names(opened) if columns is None else columns)))
 
 

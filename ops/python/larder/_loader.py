@@ -20,7 +20,7 @@ import numpy as np
 from ._ahead import _file_rows, _ReadAhead, _row_numbers, _Window
 from ._batches import Batch
 from ._counters import _GATHERING, _STARTING, _USER_CODE, _WAITING, _WAITING_FOR_CONSUMER, _Counters
-from ._datasets import Dataset, dataset
+from ._datasets import Dataset, _require_dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
 from ._failures import _FailurePolicy
 from ._order import _integer, _parsed_receipt, _Plan, _receipt, _seed, _WIDTH
@@ -126,7 +126,7 @@ class Loader:
         batch_bytes = self._batch_size * sum(source.row_bytes for source in self._sources)
         fitting = min(_TOGETHER_BYTES // max(batch_bytes, _LEAST_BATCH_BYTES), -(-self._samples // self._batch_size))
         self._together = 1 if transform or self._policy else max(1, fitting)
-        self._pool = _Pool(self._sources, self._batch_size * self._together)
+        self._pool: _Pool | None = None
         self._seed, self._skipped = seed or 0, 0
         self._running: Any = lambda: None
         self._ahead: _OrderAhead | None = None
@@ -318,6 +318,13 @@ class Loader:
         if running is not None:
             running.close()
 
+    def _pool_for(self, plan):
+        """Return the memory of the batches of a plan, which may be shorter than `batch_size`. A resumed epoch may have longer ones than the epoch before."""
+        rows = min(self._batch_size * self._together, plan.samples)
+        if self._pool is None or self._pool.rows < rows:
+            self._pool = _Pool(self._sources, rows)
+        return self._pool
+
     def _gatherer(self, epoch, plan):
         """Return a function that makes the batch of a number. It does not refer to the loader, because threads hold it."""
         return _Gatherer(self, epoch, plan)
@@ -353,6 +360,7 @@ def _no_such_setting(name, value):
 
 
 def _opened(named, store):
+    _require_dataset(named)
     return dataset(named, store) if isinstance(named, str) else named
 
 
@@ -498,11 +506,11 @@ def _shown(rows):
 class _Pool:
     """Memory of batches. It is reused when nothing refers to a batch's arrays any more."""
 
-    def __init__(self, sources, batch_size):
-        self.offsets, self._bytes = [], 0
+    def __init__(self, sources, rows):
+        self.rows, self.offsets, self._bytes = rows, [], 0
         for source in sources:
             self.offsets.append(self._bytes)
-            self._bytes += -(-source.row_bytes * batch_size // _ALIGNMENT) * _ALIGNMENT
+            self._bytes += -(-source.row_bytes * rows // _ALIGNMENT) * _ALIGNMENT
         self._free = free = collections.deque()
         self._handed_out = handed_out = set()
 
@@ -540,7 +548,7 @@ class _Gatherer:
     _handed_out: Any = None  # the conversion of an array for the caller
 
     def __init__(self, loader, epoch, plan):
-        self._pool, self._plan, self._epoch, self._transform = loader._pool, plan, epoch, loader._transform
+        self._pool, self._plan, self._epoch, self._transform = loader._pool_for(plan), plan, epoch, loader._transform
         self._dataset, self._batch_size, self._together = loader._dataset.name, loader._batch_size, loader._together
         self._policy = loader._policy or None
         self._hands_out_tuples = loader._is_tuple and self._transform is None

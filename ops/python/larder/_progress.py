@@ -8,6 +8,7 @@ from ._units import _duration_text, _size_text
 
 _BETWEEN_LINES_S = 0.1
 _LONGEST_LINE = 79
+_ANOTHER_SOURCE = " has another source: "  # in a note of the daemon
 
 
 class _ProgressLine:
@@ -44,10 +45,15 @@ class _ProgressLine:
             self._show("")
 
     def done(self, done):
-        """Show the notes of the daemon at the end of a call, such as the names of evicted datasets."""
-        if self._stream is not None and done.get("message"):
+        """Show the notes of the daemon at the end of a call, such as the names of evicted datasets. Elsewhere only a load from another source is a warning."""
+        lines = (done.get("message") or "").splitlines()
+        if self._stream is None:
+            for line in lines:
+                if _ANOTHER_SOURCE in line:
+                    warnings.warn(line, stacklevel=4)
+        elif lines:
             self._show("")
-            for line in done["message"].splitlines():
+            for line in lines:
                 self._stream.write(f"\rlarder: {line}\n")
 
     def _show(self, line):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ._control import _ANSWER_S, _called, _Connection, _done, _listed_rows, _pages
 from ._errors import NoStore, Refused, _message
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _AS = "arrays", "ragged", "strings", "index", "bytes", "images"
 _MOST_WORKERS = 65_534
+_PATHS = str, bytes, os.PathLike
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+-]{1,15}://.*", re.DOTALL)
 
 
@@ -192,5 +193,10 @@ def _source_path(path):
 
 def _source_paths(path):
     """Return the paths of one dataset: of one source, or of several."""
-    several = isinstance(path, Iterable) and not isinstance(path, (str, bytes, os.PathLike))
-    return list(map(_source_path, path if several else [path]))
+    paths = []
+    for one in path if isinstance(path, Iterable) and not isinstance(path, (*_PATHS, Mapping)) else [path]:
+        if not isinstance(one, _PATHS) or hasattr(path, "columns"):
+            raise TypeError(_message("a load reads files", "give their paths; larder.cache(name, lambda: data) and larder.create(name) store data in memory",
+                                     type=type(path).__qualname__))
+        paths.append(_source_path(one))
+    return paths

@@ -27,6 +27,12 @@ _REMEDIES = {
     "bytes": "numpy.frombuffer(it, 'u1')",
     "set": "sorted(it)",
 }
+_MISSING = "'' or a number in its place, and an array of bool that marks the rows without a value"
+
+
+def _place(at):
+    """Return the text of a place in a result: the name of an array, or a pair of the place of a list and a row in it."""
+    return at if isinstance(at, str) else f"{_place(at[0])}[{at[1]}]"
 
 
 def _refused(value, at="", reason="", remedy=None):
@@ -36,12 +42,14 @@ def _refused(value, at="", reason="", remedy=None):
     names = ["numpy.ma.MaskedArray" if isinstance(value, np.ma.MaskedArray) else name for name in names]
     if remedy is None and isinstance(value, tuple):
         remedy = "tuple(it)" + (", or it._asdict()" if hasattr(value, "_asdict") else "")
+    if remedy is None and value is None and isinstance(at, tuple):
+        remedy = _MISSING
     if remedy is None and isinstance(value, dict):
         remedy = "dict(it), with texts as keys"
     if remedy is None:
         fallback = "numpy.asarray(it)" if hasattr(value, "__array__") else "arrays, numbers and texts, in tuples, lists and dicts with texts as keys"
         remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), fallback)
-    where = {"at": at} if at else {}
+    where = {"at": _place(at)} if at else {}
     if reason:
         where["reason"] = reason
     return _bad_input(_message("a result cannot be stored unchanged", "return " + remedy, type=names[0], **where))
@@ -84,11 +92,11 @@ def _kept_column(rows, at=""):
         try:
             rows = [row.encode() for row in rows] if kind == "strings" else rows
         except UnicodeEncodeError as e:
-            raise _refused(e.object, at, "an unpaired surrogate, which UTF-8 cannot encode", "texts without it") from None
+            raise _refused(e.object, (at, rows.index(e.object)), "an unpaired surrogate, which UTF-8 cannot encode", "texts without it") from None
         return kind, {part: np.frombuffer(b"".join(rows), np.uint8), "offsets": _starts(map(len, rows))}
     if not kinds or not kinds.issubset(_PLAIN_ARRAYS) or len({(row.dtype, row.ndim) for row in rows}) > 1 or rows[0].ndim == 0:
         return None
-    rows = [_kept_array(row, at) for row in rows]
+    rows = [_kept_array(one, (at, row)) for row, one in enumerate(rows)]
     return "ragged", {"values": np.concatenate([row.ravel() for row in rows], dtype=rows[0].dtype),  # otherwise numpy chooses the byte order
                       "offsets": _starts(row.size for row in rows), "shapes": np.array([row.shape for row in rows], np.int64)}
 
@@ -180,26 +188,27 @@ def _require_equal(value, found, at):
         _kept_array(value, at)
         value = value.tolist()
     if type(value) in (list, tuple):
-        for one, its_found in zip(value, found):
-            _require_equal(one, its_found, at)
+        for row, (one, its_found) in enumerate(zip(value, found)):
+            _require_equal(one, its_found, (at, row))
         return
     if type(value) not in (bool, int, float, complex, str, bytes) and not isinstance(value, np.generic):
         raise _refused(value, at)
     is_bool = isinstance(value, (bool, np.bool_))
     if is_bool != isinstance(found, bool) or found != value and (found == found or value == value):
-        raise _refused(value, at, f"it is mixed with other types, and would become {found!r}", "values of one type")
+        remedy = _MISSING if value != value and isinstance(found, str) else "values of one type"
+        raise _refused(value, at, f"it is mixed with other types, and would become {found!r}", remedy)
 
 
 def _ragged_numbers(rows, at):
-    arrays = [_numbers(row, at) for row in rows]
+    arrays = [_numbers(one, (at, row)) for row, one in enumerate(rows)]
     kinds = {array.dtype.kind for array in arrays if array is not None and array.size}
     if any(array is None for array in arrays) or not kinds <= set("biufc") or len({array.ndim for array in arrays}) != 1 or arrays[0].ndim == 0:
         raise _refused(rows, at, "its rows are neither numbers of one dtype and number of dimensions, nor texts",
                        "arrays, or several lists in a dict")
     dtype = np.result_type(*(array.dtype for array in arrays if array.size)) if kinds else arrays[0].dtype
     cast = [array.astype(dtype) for array in arrays]
-    for array, its_cast in zip(arrays, cast):
-        _require_equal(array.tolist(), its_cast.tolist(), at)
+    for row, (array, its_cast) in enumerate(zip(arrays, cast)):
+        _require_equal(array.tolist(), its_cast.tolist(), (at, row))
     return _kept_column(cast, at)
 
 
@@ -238,11 +247,11 @@ def _require_plain_index(value, at):
 
 def _require_same_objects(series, column, at):
     """Refuse objects that Arrow would change, such as numbers of several types, and times with nanoseconds."""
-    for value, found in zip(series.tolist(), column.to_pylist()):
+    for row, (value, found) in enumerate(zip(series.tolist(), column.to_pylist())):
         if isinstance(value, (np.ndarray, np.generic)):
             value = value.tolist()
         if type(value) in (list, tuple):
-            _require_equal(list(value), found or [], at)
+            _require_equal(list(value), found or [], (at, row))
         elif found is None:  # a missing value: refused later
             continue
         elif not isinstance(value, type(found)) or isinstance(value, bool) != isinstance(found, bool) or value != found:

@@ -23,8 +23,8 @@ from ._columns import _picked
 from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_READY, _REGION_STATE, _ROWS_HEADER, _ROWS_KIND, _ROWS_LAYOUT, _ROWS_MAGIC,
                         _ROWS_TEXT)
 from ._control import _called
-from ._datasets import Dataset
-from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
+from ._datasets import Dataset, _require_dataset
+from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _require_function, _settings_of_python
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
@@ -61,9 +61,11 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
     >>> decoded[7]; decoded[[3, 1, 4]]
     """
+    _require_function(function, "give a function that returns one row: larder.rows(name, dataset, function, dtype=...)", rows=name)
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
+    _require_dataset(dataset)
     opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_served(store)), dataset))
     if arrays is None:
         if len(opened) != 1:
@@ -383,7 +385,8 @@ def _open_rows(store, text, count, row_bytes):
     while True:
         file = _region_file(_trusted(store), name)
         if file is None:
-            _called(_served(store), "CreateRegion", {"name": name, "kind": _ROWS_KIND, "bytes": data + count * row_bytes})
+            with _settings_of_python():
+                _called(_served(store), "CreateRegion", {"name": name, "kind": _ROWS_KIND, "bytes": data + count * row_bytes})
         else:
             region = _open_region(store, name, file, header)
             if region is not None:

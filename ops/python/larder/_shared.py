@@ -16,7 +16,7 @@ import numpy as np
 
 from ._computed import _REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_READY, _REGION_STATE
 from ._control import _GRACE_S, _called, _listed_rows
-from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
+from ._errors import LarderError, Refused, TimedOut, _bad_input, _message, _settings_of_python
 from ._memory import _address, _libc, _map_file, ctypes
 from ._seats import _locked_files, _Seats, _Visit
 from ._serve import _lock_byte, _served
@@ -447,7 +447,8 @@ def _shared_row(store, name, wanted, end):
     if wanted is None:
         answers = _called(store, "ListRegions", {"name": name}, within=within)
     else:
-        answers = _called(store, "CreateRegion", {"name": name, "kind": _SHARED_KIND, "bytes": wanted[2]}, within=within)
+        with _settings_of_python():
+            answers = _called(store, "CreateRegion", {"name": name, "kind": _SHARED_KIND, "bytes": wanted[2]}, within=within)
     row = next(iter(_listed_rows(answers, "regions")), None)
     if row and row["kind"] != _SHARED_KIND:
         raise Refused(_message("the region is of another kind", "choose another name; see larder regions", name=name, kind=row["kind"], wantedKind=_SHARED_KIND))

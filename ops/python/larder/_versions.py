@@ -12,7 +12,7 @@ import time
 import weakref
 
 from ._control import _await
-from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
+from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near, _settings_of_python
 from ._index import _Index
 from ._memory import _UNTRACKED, _Segment, _address, _map_file
 from ._progress import _ProgressLine
@@ -180,7 +180,7 @@ def _load_known(store, name):
     """Wait for a dataset that is loading, or that the daemon can load. Returns without it if it was published just now."""
     if _is_name(name):
         try:
-            with _ProgressLine() as line:
+            with _settings_of_python(), _ProgressLine() as line:
                 _await(store, name, progress=line)
             return
         except NotFound as e:

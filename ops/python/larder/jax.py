@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _loader
 from ._batches import Batch
+from ._datasets import _require_array
 from ._errors import LarderError, _message
 
 try:
@@ -32,6 +33,7 @@ def array(stored: np.ndarray, device: Any = None) -> jax.Array:
     the stored shape and dtype. Without ``jax_enable_x64`` 64-bit values become 32-bit values in a copy. Raises
     `LarderError` for a dtype that JAX does not have.
     """
+    _require_array(stored)
     _require_dtype(stored.dtype)
     return jax.device_put(stored, device)
 

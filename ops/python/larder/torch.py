@@ -20,7 +20,7 @@ from torch.utils import data
 from . import _loader
 from ._arrays import Array, _private
 from ._columns import _picked
-from ._datasets import Dataset
+from ._datasets import Dataset, _require_array
 from ._errors import LarderError, _message, _note
 from ._failures import _FailurePolicy
 
@@ -41,6 +41,7 @@ def tensor(array: np.ndarray, private: bool = False) -> torch.Tensor:
 
     The version stays leased as long as the tensor lives. Raises `LarderError` for a dtype that PyTorch does not have.
     """
+    _require_array(array)
     _require_dtype(array.dtype)
     if private and isinstance(array, Array) and array._mmap is not None:
         return torch.from_numpy(_private(array))
