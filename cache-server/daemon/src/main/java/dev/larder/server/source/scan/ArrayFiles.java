@@ -58,23 +58,37 @@ final class ArrayFiles implements Format {
         return DiscoveredFile.below(files, index, kind, options);
     }
 
-    /** Returns the files to load; refuses a single file of another format. */
-    List<DiscoveredFile> wanted(FileTable files, boolean isFolder) {
-        return IntStream.range(0, files.size())
+    /** Returns the files to load; refuses a single file of another format, and a dtype for files of which none takes one. */
+    List<DiscoveredFile> wanted(FileListing listing, FileTable files) {
+        boolean isFolder = listing.isFolder();
+        List<DiscoveredFile> wanted = IntStream.range(0, files.size())
                 .mapToObj(i -> isFolder ? below(files, i) : alone(files))
                 .filter(this::isWanted)
                 .sorted(Comparator.comparing(DiscoveredFile::arrayName).thenComparing(DiscoveredFile::path))
                 .toList();
+        if (isFolder && isTyped() && !wanted.isEmpty() && wanted.stream().noneMatch(file -> file.kind().takesDtype())) {
+            throw typed(listing);
+        }
+        return wanted;
+    }
+
+    private boolean isTyped() {
+        return !options.dtype().isEmpty();
+    }
+
+    /** Returns the refusal of a folder whose files say their types themselves. */
+    static LarderException typed(FileListing listing) {
+        return Refusal.unfit(
+                listing.root(), "the formats of its files already have a dtype", "load it without --dtype");
     }
 
     private DiscoveredFile alone(FileTable files) {
         Path file = files.path(0);
         String fileName = files.name(0);
         SourceKind kind = SourceKind.of(fileName, options);
-        boolean isTyped = !options.dtype().isEmpty();
-        if (kind == null && !isTyped) {
+        if (kind == null && !isTyped()) {
             throw unknown(file, fileName);
-        } else if (isTyped && (kind == null ? Formats.isTyped(fileName) : !kind.takesDtype())) {
+        } else if (isTyped() && (kind == null ? Formats.isTyped(fileName) : !kind.takesDtype())) {
             throw Refusal.unfit(file, "its format already has a dtype", "load it without --dtype");
         }
         return DiscoveredFile.alone(files, kind == null ? SourceKind.RAW : kind, options);
@@ -97,7 +111,7 @@ final class ArrayFiles implements Format {
 
     @Override
     public void look(FileTable files, Findings found) {
-        List<DiscoveredFile> discovered = wanted(files, found.listing().isFolder());
+        List<DiscoveredFile> discovered = wanted(found.listing(), files);
         found.read(discovered.isEmpty() ? 0 : files.size());
         Scan checked = Scan.of(found.dataset(), discovered, options, found.settings());
         found.addAll(checked.arrays());

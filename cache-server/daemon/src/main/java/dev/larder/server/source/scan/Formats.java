@@ -166,6 +166,9 @@ public final class Formats {
 
     private LarderException nothing(Findings found) {
         FileTable files = found.listing().files();
+        if (!options.dtype().isEmpty() && !files.only(path -> isKnown(Format.fileName(path))).isEmpty()) {
+            return ArrayFiles.typed(found.listing());
+        }
         int known = arrays.filesOf(found.listing()).size();
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", found.listing().root())
@@ -218,8 +221,11 @@ public final class Formats {
 
     /** Returns whether files with this name have types of their own. */
     static boolean isTyped(String fileName) {
-        Formats all = new Formats(SourceOptions.none(), false);
-        return all.known.stream().anyMatch(format -> format.kindOf(fileName) != null);
+        return new Formats(SourceOptions.none(), false).isKnown(fileName);
+    }
+
+    private boolean isKnown(String fileName) {
+        return known.stream().anyMatch(format -> format.kindOf(fileName) != null);
     }
 
     /** Counts the files of a folder, by kind, that are of known kinds and that no array is made of. */
@@ -287,7 +293,7 @@ public final class Formats {
         }
         List<LarderException> refusals = new ArrayList<>(listing.refusals());
         FileTable files = listing.isFolder() ? arrays.filesOf(listing) : listing.files();
-        List<DiscoveredFile> discovered = arrays.wanted(files, listing.isFolder());
+        List<DiscoveredFile> discovered = arrays.wanted(listing, files);
         if (inPlace) {
             discovered.stream()
                     .filter(file -> file.isGzip() || file.kind() == SourceKind.TABLE)

@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.npy.Dtype;
 import dev.larder.npy.Numpy;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -283,6 +284,26 @@ class HostileArchiveTest {
         Path file = SourceFiles.write(folder.resolve(name), SourceFiles.counting(64));
 
         assertRefused(file, typed("f4", ""), "its format already has a dtype; load it without --dtype");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x.npy", "x.npz", "a.arrow", "a.tar", "a.h5"})
+    void aFolderOfFilesThatSayTheirTypesTakesNoOther(String name) {
+        SourceFiles.npy(folder.resolve(name), "<f4", 2);
+
+        assertRefused(folder, typed("f8", ""), "already have a dtype; load it without --dtype");
+        assertThatThrownBy(() -> ScannedSource.requireLikely("set", folder, typed("f8", ""), false))
+                .hasMessageEndingWith("; load it without --dtype");
+    }
+
+    @Test
+    void rawFilesOfAFolderTakeATypeAndOthersKeepTheirs() {
+        SourceFiles.npy(folder.resolve("x.npy"), "<f4", 2);
+        SourceFiles.write(folder.resolve("y.bin"), new byte[16]);
+
+        assertThat(ScannedSource.scan("set", folder, typed("f8", "")).arrays())
+                .extracting(SourceArray::dtype)
+                .containsExactly(Dtype.parse("<f4"), Dtype.parse("<f8"));
     }
 
     private static SourceOptions typed(String dtype, String shape) {
