@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,7 @@ public final class Formats {
     private Formats(SourceOptions options, boolean isRagged) {
         this.options = options;
         this.isRagged = isRagged;
-        this.arrays = new ArrayFiles(options);
+        this.arrays = new ArrayFiles(options, isRagged);
         this.readers = new ReaderFiles(options.as());
         this.known = List.of(arrays, new ArrowFiles(), new TarArchives(), readers);
     }
@@ -160,12 +161,31 @@ public final class Formats {
             ArrowFolder.requireRows(found.listing().root());
             throw nothing(found);
         } else if (!found.missing().isEmpty()) {
-            throw Refusal.noColumns(found.listing().root(), found.missing());
+            throw Refusal.noColumns(found.listing().root(), found.missing(), present(found));
         }
+    }
+
+    /** Returns the names of arrays that {@code --columns} can choose. */
+    private Set<String> present(Findings found) {
+        FileListing listing = found.listing();
+        Set<String> names = new TreeSet<>(found.present());
+        names.addAll(arrays.stems(listing.isFolder() ? arrays.filesOf(listing) : listing.files()));
+        return names;
     }
 
     private LarderException nothing(Findings found) {
         FileTable files = found.listing().files();
+        Set<String> present = options.keys().isEmpty() ? Set.of() : present(found);
+        if (!present.isEmpty()) {
+            return isRagged
+                    ? Refusal.unfit(
+                            found.listing().root(),
+                            "no file is called SCENE_KEY with one of the keys " + options.keys() + ": there are "
+                                    + Refusal.shown(present),
+                            "name other keys with --columns, or rename the files, as in scene0_"
+                                    + options.keys().get(0))
+                    : Refusal.noColumns(found.listing().root(), options.keys(), present);
+        }
         if (!options.dtype().isEmpty() && !files.only(path -> isKnown(Format.fileName(path))).isEmpty()) {
             return ArrayFiles.typed(found.listing());
         }
@@ -176,8 +196,7 @@ public final class Formats {
                 .with("skippedFiles", files.size() - known)
                 .with("hiddenFiles", found.listing().hidden());
         if (!options.keys().isEmpty()) {
-            return failure.with("keys", options.keys())
-                    .remedy("no file's stem ends in _ and one of the keys, and no array in a file is called like one");
+            failure.with("keys", options.keys());
         }
         String others = loadedOtherwise(found.listing());
         return failure.remedy(
