@@ -226,7 +226,7 @@ final class Findings implements AutoCloseable {
     }
 
     /** Returns the arrays, sorted by name; fails with all that was refused. */
-    ScannedSource source(Map<String, Integer> passedOver) {
+    ScannedSource source(Map<String, Integer> passedOver, List<String> firstUnknown) {
         ScannedSource.refuseClashes(arrays, refusals);
         if (!refusals.isEmpty()) {
             throw Refusal.all(dataset, listing.root(), refusals);
@@ -234,7 +234,7 @@ final class Findings implements AutoCloseable {
         arrays.sort(Comparator.comparing(array -> array.name().array()));
         isHandedOut = true;
         return new ScannedSource(
-                dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes, look());
+                dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, firstUnknown, notes, look());
     }
 
     /** Returns the look of the listing if every array comes from listed files, and no file was skipped. */

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * comes from the first format that has it.
  */
 public final class Formats {
+    private static final int MOST_UNKNOWN = 3;
+
     private final SourceOptions options;
 
     /** True if the arrays become rows of columns. */
@@ -101,7 +104,7 @@ public final class Formats {
         FileListing listing = FileListing.of(path, options.exclusion(), settings);
         try (Findings found = new Findings(dataset, listing, options, settings)) {
             look(found);
-            return found.source(passedOver(found));
+            return found.source(passedOver(found), firstUnknown(found));
         }
     }
 
@@ -264,6 +267,23 @@ public final class Formats {
             }
         }
         return counts;
+    }
+
+    /** Returns the names of the first files of a folder that are of no kind that the options allow, nor counted by kind. */
+    private List<String> firstUnknown(Findings found) {
+        FileListing listing = found.listing();
+        if (found.skipped() == 0 || !listing.isFolder()) {
+            return List.of();
+        }
+        List<Format> formats = isForArrays()
+                ? Stream.concat(known.stream(), Stream.of(images)).toList()
+                : List.of(ofFolder(listing));
+        FileTable files = listing.files();
+        return IntStream.range(0, files.size())
+                .mapToObj(files::name)
+                .filter(name -> formats.stream().allMatch(format -> format.kindOf(Format.fileName(name)) == null))
+                .limit(MOST_UNKNOWN)
+                .toList();
     }
 
     /** Returns how to load files that only {@code --as} takes, such as {@code it has 40 images: add --as images}; empty if there are none. */
