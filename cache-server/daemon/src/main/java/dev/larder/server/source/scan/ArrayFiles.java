@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 /** Files of arrays, such as {@code .npy} and {@code .npz}: the array of each, or its members, under names made of its path. */
 final class ArrayFiles implements Format {
     private static final int MOST_STEMS = 10_000;
+
+    private static final Pattern PICKLE =
+            Pattern.compile(".*\\.(pkl|pickle|pt|pth|joblib)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private final SourceOptions options;
     private final ArrayKeys filter;
@@ -92,7 +96,7 @@ final class ArrayFiles implements Format {
         return DiscoveredFile.below(files, index, kind, options);
     }
 
-    /** Returns the files to load; refuses a single file of another format, and a dtype for files of which none takes one. */
+    /** Returns the files to load; refuses a single file of another format, and a dtype for a folder if no file takes it. */
     List<DiscoveredFile> wanted(FileListing listing, FileTable files) {
         boolean isFolder = listing.isFolder();
         List<DiscoveredFile> all = IntStream.range(0, files.size())
@@ -113,7 +117,7 @@ final class ArrayFiles implements Format {
         return !options.dtype().isEmpty();
     }
 
-    /** Returns the refusal of a folder whose files say their types themselves. */
+    /** Returns the refusal of a dtype for a folder of typed files. */
     static LarderException typed(FileListing listing) {
         return Refusal.unfit(
                 listing.root(), "the formats of its files already have a dtype", "load it without --dtype");
@@ -134,6 +138,14 @@ final class ArrayFiles implements Format {
     private static LarderException unknown(Path file, String fileName) {
         boolean isImage = ImageFormat.isNamedSo(fileName);
         boolean isText = TextKind.of(fileName) != null;
+        if (TextKind.isJson(fileName) || PICKLE.matcher(fileName).matches()) {
+            return Refusal.unfit(
+                    file,
+                    "it is not a file of arrays",
+                    TextKind.isJson(fileName)
+                            ? TextKind.AS_LINES + ", and load that --as strings"
+                            : "read it in Python and write its arrays with numpy.save");
+        }
         return Refusal.unfit(
                 file,
                 isImage || isText

@@ -147,7 +147,7 @@ public record ScannedSource(
         return notes;
     }
 
-    /** Returns the first names of files that no format of a load reads, and what loads them. */
+    /** Returns the end of the note about files that no format reads: the first names, and the remedy. */
     private static String unknown(List<String> names, int count) {
         boolean hasArrays = names.stream().anyMatch(name -> Formats.isTyped(Format.fileName(name)));
         boolean hasTexts = !hasArrays && names.stream().anyMatch(name -> TextKind.of(name) != null);

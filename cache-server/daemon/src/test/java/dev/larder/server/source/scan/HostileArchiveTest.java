@@ -246,8 +246,8 @@ class HostileArchiveTest {
     @ParameterizedTest
     @CsvSource({
         "u2,'',not a multiple",
-        "u1,'4,2','it ends after 7 of 8'",
-        "u1,'3,2',1 bytes follow",
+        "u1,'4,2','its 7 bytes are not the 8 bytes of [4, 2] elements of |u1'",
+        "u1,'3,2','its 7 bytes are not the 6 bytes of [3, 2]'",
         "u1,'-1,0',not a multiple"
     })
     void rawBytesOfAnotherLengthAreRefused(String dtype, String shape, String reason) {
@@ -269,6 +269,30 @@ class HostileArchiveTest {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), "<f4", 2);
 
         assertRefused(file, typed("u1", ""), "load it without --dtype");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'-1,201'", "'1000,100'", "'2,2'", "'4000000000,4000000000,4000000000'"})
+    void aWrongShapeIsCorrectedAndNotTheFile(String shape) {
+        Path file = SourceFiles.write(folder.resolve("f.bin"), new byte[400]);
+
+        assertRefused(file, typed("f4", shape), "; correct --shape or --dtype");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "x.pkl    | read it in Python and write its arrays with numpy.save",
+                "x.PT     | read it in Python and write its arrays with numpy.save",
+                "x.json   | write one JSON object a line, in a file named .jsonl, and load that --as strings",
+                "x.what   | rename it, give --dtype if it has raw numbers, or load it --as bytes"
+            })
+    void aFileOfNoArraysIsRefusedWithWhatMakesArraysOfIt(String name, String remedy) {
+        Path file = SourceFiles.write(folder.resolve(name), new byte[4]);
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, SourceOptions.none()))
+                .hasMessageEndingWith("; " + remedy);
     }
 
     @Test
