@@ -197,8 +197,8 @@ class UnservedStoreTest {
 
         assertThat(status.keySet())
                 .startsWith(
-                        ("store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients"
-                                        + " hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage uptimeSeconds"
+                        ("store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes reservedBytes"
+                                        + " arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage uptimeSeconds"
                                         + " feeds loads")
                                 .split(" "));
         assertThat(status.get("pid").isJsonNull()).isTrue();
