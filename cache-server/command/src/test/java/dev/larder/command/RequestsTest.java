@@ -353,7 +353,7 @@ class RequestsTest {
         assertThat(answer.out()).isEmpty();
         assertThat(answer.err())
                 .contains(
-                        "larder: skipped 2 files of no known kind: README.txt, notes.md; load texts with --as strings, ",
+                        "larder: skipped 2 files of no known kind: README.txt, notes.md; load texts with --as strings",
                         "larder: loaded: files=1 bytes=10");
     }
 

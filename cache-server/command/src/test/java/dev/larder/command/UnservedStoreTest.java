@@ -198,8 +198,8 @@ class UnservedStoreTest {
         assertThat(status.keySet())
                 .startsWith(
                         ("store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes reservedBytes"
-                                        + " arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage uptimeSeconds"
-                                        + " feeds loads")
+                                        + " arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage"
+                                        + " uptimeSeconds feeds loads")
                                 .split(" "));
         assertThat(status.get("pid").isJsonNull()).isTrue();
         assertThat(status.get("leasedBytes").getAsLong())

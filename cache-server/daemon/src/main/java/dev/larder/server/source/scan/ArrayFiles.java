@@ -74,8 +74,8 @@ final class ArrayFiles implements Format {
         return isRagged ? Set.of() : filter.stems(names);
     }
 
-    /** Returns the names that keys can have for files with one array each. */
-    Set<String> stems(FileTable files) {
+    /** Returns the keys that would choose some files with one array each by their stems. */
+    Set<String> present(FileTable files) {
         return IntStream.range(0, files.size())
                 .mapToObj(i -> below(files, i))
                 .filter(file -> !file.hasMembers())

@@ -170,9 +170,8 @@ public final class Formats {
 
     /** Returns the names of arrays that {@code --columns} can choose. */
     private Set<String> present(Findings found) {
-        FileListing listing = found.listing();
         Set<String> names = new TreeSet<>(found.present());
-        names.addAll(arrays.stems(listing.isFolder() ? arrays.filesOf(listing) : listing.files()));
+        names.addAll(arrays.present(arrays.filesOf(found.listing())));
         return names;
     }
 

@@ -156,7 +156,9 @@ public record ScannedSource(
         return (hasArrays ? " of another kind" : " of no known kind")
                 + (first.isEmpty() ? "" : ": " + String.join(", ", first) + (count > first.size() ? ", …" : ""))
                 + (hasArrays ? "; load arrays without --as" : hasTexts ? "; load texts with --as strings" : "")
-                + (hasArrays || hasTexts ? ", by themselves, or leave them out with --exclude" : "; --exclude leaves files out");
+                + (hasArrays || hasTexts
+                        ? ", by themselves, or leave them out with --exclude"
+                        : "; --exclude leaves files out");
     }
 
     private static String counted(int files) {

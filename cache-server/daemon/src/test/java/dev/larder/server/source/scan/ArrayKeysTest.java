@@ -135,6 +135,16 @@ class ArrayKeysTest {
     }
 
     @Test
+    void aRawFileOfAnyNameIsRefusedIfItHasNotTheKey() {
+        Path raw = SourceFiles.write(folder.resolve("x.what"), new byte[4]);
+        SourceOptions typed = new SourceOptions(List.of("y"), LoadOptions.As.ARRAYS, "f4", "");
+
+        assertThat(ScannedSource.scan("set", raw, typed.withKeys(List.of("x"))).arrays())
+                .hasSize(1);
+        assertThatThrownBy(() -> ScannedSource.scan("set", raw, typed)).hasMessageContaining(" keys=[y]; ");
+    }
+
+    @Test
     void rowsNeedNamesOfScenesBeforeTheKey() {
         SourceFiles.npy(folder.resolve("rgb.npy"), "<f4", 2);
 
