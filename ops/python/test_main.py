@@ -31,7 +31,7 @@ RAGGED = [{**ROW, "name": "scan/feat/" + part, "part": "ragged_" + part, "shape"
 KNOWN = {**ROW, "name": "cold", "dtype": "", "shape": [], "bytes": 0, "version": 0, "digest": "", "state": "registered", "path": "", "offset": 0,
          "crc32c": "", "leases": 0}
 STATUS = {"store": "/s", "pid": 7, "version": "0.1.0", "capacityBytes": 1 << 30, "usedBytes": 1 << 20, "leasedBytes": 0, "pinnedBytes": 0, "retiredBytes": 0,
-          "arrays": 2, "clients": 1, "hugePages": "never", "hugeBytes": 1 << 20, "hugeRefusedBytes": 5 << 20, "memoryPolicy": "interleave:0-1", "uptimeMs": 200_400, "statusPage": ""}
+          "reservedBytes": 3 << 20, "arrays": 2, "clients": 1, "hugePages": "never", "hugeBytes": 1 << 20, "hugeRefusedBytes": 5 << 20, "memoryPolicy": "interleave:0-1", "uptimeMs": 200_400, "statusPage": ""}
 
 
 class MainCase(TalkCase):
@@ -118,7 +118,7 @@ class LookTest(MainCase):
         self.assertEqual((listed[0]["columnKind"], listed[1]["column"], listed[1]["columnKind"]), (None, "scan/key", "index"))
         self.assertEqual(json.loads(self.run_main("info", "mnist/labels", "--json")[1])["dtype"], [["a", "<i4"]])
         self.assertEqual(list(json.loads(self.run_main("status", "--json")[1])), (
-            "store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage "
+            "store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes reservedBytes arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage "
             "uptimeSeconds feeds loads").split())
 
     def test_info_has_a_line_for_each_fact(self):
@@ -148,6 +148,7 @@ class LookTest(MainCase):
         self.daemon(Status={"status": STATUS}, Loads=lambda client, _: client.answer(loads=[{**load, "bytesDone": (1 << 20) * len(self.calls) // 2}]))
 
         _, out, _ = self.run_main("status")
+        self.assertIn("retired     0 B\nreserved    3.0 MiB\n", out)
         self.assertIn("huge pages  1.0 MiB (mount: huge=never; 5.0 MiB refused by the kernel, asked again later)\nmemory      interleave:0-1\nuptime      3 min 20 s\n\n", out)
         self.assertRegex(out, "LOADING  PHASE +DONE +OF +% +PER SECOND +LEFT\na,b +loading +1.5 MiB  4.0 MiB  37 +[0-9.]+ [KM]iB +[0-9.]+ s\n$")
         loads = json.loads(self.run_main("status", "--json")[1])["loads"]

@@ -207,7 +207,7 @@ def _show_status(store=None, json=False):
     refused = found.get("hugeRefusedBytes", 0)
     refused = f"; {_size_text(refused)} refused by the kernel, asked again later" if refused else ""
     facts = {"store": found["store"], "pid": found["pid"], "version": found["version"],
-             **{key: _size_text(found[key + "Bytes"]) for key in ("capacity", "used", "leased", "pinned", "retired")},
+             **{key: _size_text(found.get(key + "Bytes", 0)) for key in ("capacity", "used", "leased", "pinned", "retired", "reserved")},
              "arrays": found["arrays"], "clients": found["clients"],
              "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})",
              "memory": found.get("memoryPolicy") or "default", "uptime": _duration_text(found["uptimeMs"] / 1000)}

@@ -95,9 +95,9 @@ def _info(store, name):
 
 def _status_fields(status):
     fields = {key: status.get(key) for key in (
-        "store", "pid", "version", "capacityBytes", "usedBytes", "leasedBytes", "pinnedBytes", "retiredBytes", "arrays", "clients", "hugePages",
+        "store", "pid", "version", "capacityBytes", "usedBytes", "leasedBytes", "pinnedBytes", "retiredBytes", "reservedBytes", "arrays", "clients", "hugePages",
         "hugeBytes", "hugeRefusedBytes", "memoryPolicy")}
-    return {**fields, "statusPage": status.get("statusPage") or None, "uptimeSeconds": status.get("uptimeMs", 0) // 1000}
+    return {**fields, "reservedBytes": status.get("reservedBytes", 0), "statusPage": status.get("statusPage") or None, "uptimeSeconds": status.get("uptimeMs", 0) // 1000}
 
 
 def _array_fields(row):

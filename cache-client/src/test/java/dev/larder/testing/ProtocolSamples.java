@@ -91,6 +91,7 @@ public final class ProtocolSamples {
                         3,
                         4,
                         5,
+                        12,
                         6,
                         7,
                         "never",

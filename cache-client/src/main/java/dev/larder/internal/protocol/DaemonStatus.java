@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Totals of a store and its daemon.
  *
  * @param usedBytes blocks of the file system that all versions use
+ * @param reservedBytes space of loads and builds that are not published yet; 0 from earlier daemons
  * @param hugePages the {@code huge=} option of the mount
  * @param hugeBytes bytes of all versions on huge pages, whatever that option is
  * @param hugeRefusedBytes bytes for which the kernel refused huge pages at the last request
@@ -23,6 +24,7 @@ public record DaemonStatus(
         long leasedBytes,
         long pinnedBytes,
         long retiredBytes,
+        @OptionalField long reservedBytes,
         long arrays,
         long clients,
         String hugePages,

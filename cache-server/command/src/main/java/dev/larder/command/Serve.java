@@ -393,7 +393,8 @@ final class Serve implements Callable<Integer> {
             String again =
                     forgotten.isEmpty() ? "" : ", larder load with its address for: " + String.join(", ", forgotten);
             return "Done caching: " + (datasets - failed.size()) + " of " + datasets + " datasets; not loaded: "
-                    + String.join(", ", failed.keySet()) + "; larder reload NAME tries again" + again + ".";
+                    + String.join(", ", failed.keySet())
+                    + "; larder reload NAME tries again, larder load NAME=PATH another path" + again + ".";
         }
     }
 

@@ -105,6 +105,7 @@ final class Status implements Callable<Integer> {
                 "leased      " + Units.size(status.leasedBytes()),
                 "pinned      " + Units.size(status.pinnedBytes()),
                 "retired     " + Units.size(status.retiredBytes()),
+                "reserved    " + Units.size(status.reservedBytes()),
                 "arrays      " + status.arrays(),
                 "clients     " + status.clients(),
                 "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages()

@@ -352,7 +352,9 @@ class RequestsTest {
         assertThat(answer.code()).isZero();
         assertThat(answer.out()).isEmpty();
         assertThat(answer.err())
-                .contains("larder: skipped 2 files of no known kind\n", "larder: loaded: files=1 bytes=10");
+                .contains(
+                        "larder: skipped 2 files of no known kind: README.txt, notes.md; load texts with --as strings",
+                        "larder: loaded: files=1 bytes=10");
     }
 
     @Test

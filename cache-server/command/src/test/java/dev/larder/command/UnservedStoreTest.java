@@ -197,9 +197,9 @@ class UnservedStoreTest {
 
         assertThat(status.keySet())
                 .startsWith(
-                        ("store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients"
-                                        + " hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage uptimeSeconds"
-                                        + " feeds loads")
+                        ("store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes reservedBytes"
+                                        + " arrays clients hugePages hugeBytes hugeRefusedBytes memoryPolicy statusPage"
+                                        + " uptimeSeconds feeds loads")
                                 .split(" "));
         assertThat(status.get("pid").isJsonNull()).isTrue();
         assertThat(status.get("leasedBytes").getAsLong())

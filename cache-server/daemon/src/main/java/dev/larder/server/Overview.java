@@ -125,6 +125,7 @@ public final class Overview {
                 leasedBytes,
                 pinnedBytes,
                 sum(residency.retired(), PublishedVersion::storedBytes),
+                store.reservedBytes(),
                 sum(residency.current(), version -> version.arrays().size()),
                 clients,
                 store.hugePages(),

@@ -157,6 +157,17 @@ class ResidencyTest {
     }
 
     @Test
+    void aRefusalNamesTheLargestComputedDatasets() {
+        build("one", 1);
+        build("three", 3);
+        build("also", 1);
+        build("two", 2);
+
+        assertThatThrownBy(() -> load("large", 5))
+                .hasMessageMatching(".*computed ones, which do not come back: three, two, (one|also)\\), raise .*");
+    }
+
+    @Test
     void leasedPinnedAndComputedDataNeverLeavesAndTheRefusalHasTheNumbers() {
         load("leased", 2);
         load("pinned", 2, new Retention(true, Duration.ZERO));

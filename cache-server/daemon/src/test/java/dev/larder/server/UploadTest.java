@@ -3,6 +3,7 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.client.BuildOptions;
 import dev.larder.client.Dataset;
@@ -76,6 +77,7 @@ class UploadTest {
     void whatIsCreatedIsSeenWholeWhenItIsPublishedAndNotBefore() {
         try (DatasetBuilder builder = larder.create("made", Dtype.parse(">f8"), 3, 2)) {
             builder.array().write(2, 0.5, -1.25);
+            assertThat(served.control().status().reservedBytes()).isPositive();
             assertThat(code(() -> served.control().info("made"))).isEqualTo(ErrorCode.NOT_FOUND);
 
             builder.publish();
@@ -88,6 +90,7 @@ class UploadTest {
             assertThat(made.getDouble(1, 1)).isEqualTo(-1.25);
             assertThat(made.getDouble(2, 1)).isZero();
         }
+        await().until(() -> served.control().status().reservedBytes() == 0);
         assertNothingIncoming();
     }
 

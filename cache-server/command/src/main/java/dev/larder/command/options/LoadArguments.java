@@ -22,7 +22,7 @@ public final class LoadArguments {
             description = {
                 "Of Arrow files, archives, .npz, .safetensors, tables and texts, load only these columns, as in --columns image,label;",
                 "levels of names count too: train/label is that column of one split, train the whole split;",
-                "from a folder of arrays, only files whose names end in _NAME, as in --columns rgb,depth."
+                "from a folder of arrays, only files whose names end in _NAME, or are NAME if none end so."
             })
     List<String> keys = List.of();
 

@@ -49,6 +49,7 @@ public final class Json {
                 .with("leasedBytes", status.leasedBytes())
                 .with("pinnedBytes", status.pinnedBytes())
                 .with("retiredBytes", status.retiredBytes())
+                .with("reservedBytes", status.reservedBytes())
                 .with("arrays", status.arrays())
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())

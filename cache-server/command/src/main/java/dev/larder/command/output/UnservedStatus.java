@@ -118,6 +118,7 @@ public final class UnservedStatus {
                 .with("leasedBytes", leasedBytes())
                 .with("pinnedBytes", pinnedBytes())
                 .with("retiredBytes", retiredBytes())
+                .with("reservedBytes", null)
                 .with("arrays", arrays())
                 .with("clients", clients())
                 .with("hugePages", hugePages())

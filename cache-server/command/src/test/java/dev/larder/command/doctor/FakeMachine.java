@@ -155,7 +155,7 @@ final class FakeMachine implements Probes {
     @Override
     public Optional<DaemonStatus> status(Path store) {
         return Optional.of(new DaemonStatus(
-                "", 0, "", 0, 0, 0, 0, 0, 0, 0, "", 0, refusedHugeBytes, memoryPolicy, Duration.ZERO, ""));
+                "", 0, "", 0, 0, 0, 0, 0, 0, 0, 0, "", 0, refusedHugeBytes, memoryPolicy, Duration.ZERO, ""));
     }
 
     @Override

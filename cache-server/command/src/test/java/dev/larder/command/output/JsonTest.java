@@ -129,6 +129,7 @@ class JsonTest {
                 4,
                 3,
                 2,
+                12,
                 10,
                 1,
                 "never",
@@ -151,6 +152,7 @@ class JsonTest {
                         "leasedBytes",
                         "pinnedBytes",
                         "retiredBytes",
+                        "reservedBytes",
                         "arrays",
                         "clients",
                         "hugePages",
@@ -162,6 +164,7 @@ class JsonTest {
                         "feeds",
                         "loads");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
+        assertThat(json.get("reservedBytes").getAsLong()).isEqualTo(12);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);
         assertThat(json.get("statusPage").isJsonNull()).isTrue();
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
  * load until the client has had time to lease it, but no longer if it is announced again. Thread-safe.
  */
 final class Admission {
+    private static final int MOST_NAMED = 3;
     private static final long PAUSE_MS = 50;
     private static final long MOST_PAUSES = Usage.PROTECTED_MS / PAUSE_MS;
 
@@ -233,13 +235,26 @@ final class Admission {
     private LarderException notEnough(Reservation reservation, long neededBytes, Survey survey) {
         String remedy = neededBytes > store.capacityBytes()
                 ? "it is larger than the capacity: raise --capacity"
-                : "end readers, unpin datasets, evict those that you no longer need, raise --capacity";
+                : "end readers, unpin datasets, evict those that you no longer need" + computed(survey)
+                        + ", raise --capacity";
         Failure failure = notEnough(neededBytes)
                 .with("evictable", survey.evictableBytes() + Residency.storedBytes(survey.awaited))
                 .with("leased", Residency.storedBytes(survey.leased) + survey.heldRowBytes)
                 .with("pinned", Residency.storedBytes(survey.pinned))
                 .with("unsourced", Residency.storedBytes(survey.unsourced));
         return withSums(failure, reservation).remedy(remedy + ", or use " + largerPlace(neededBytes));
+    }
+
+    /** Names the largest computed datasets: without a source they leave only on request. */
+    private static String computed(Survey survey) {
+        if (survey.unsourced.isEmpty()) {
+            return "";
+        }
+        return survey.unsourced.stream()
+                .sorted(Comparator.comparingLong(PublishedVersion::storedBytes).reversed())
+                .limit(MOST_NAMED)
+                .map(PublishedVersion::dataset)
+                .collect(Collectors.joining(", ", " (the largest computed ones, which do not come back: ", ")"));
     }
 
     /** Describes a place that has more room: a store on a disk, if this one is in memory and the usual disk can hold the data. */

@@ -73,6 +73,22 @@ public final class ArrayKeys {
                 || longestFirst.stream().anyMatch(suffix -> member.endsWith(suffix) || suffix.equals("_" + member));
     }
 
+    /** Returns the keys that are last levels of names, if no name ends in {@code _} and the key. */
+    public Set<String> stems(Collection<String> arrayNames) {
+        List<String> keys = keysOfNone(arrayNames);
+        Set<String> stems = new HashSet<>();
+        for (String name : keys.isEmpty() ? List.<String>of() : arrayNames) {
+            stems.add(lastLevel(name));
+        }
+        stems.retainAll(keys);
+        return stems;
+    }
+
+    /** Returns the part of a name of an array after its last slash. */
+    public static String lastLevel(String arrayName) {
+        return arrayName.substring(arrayName.lastIndexOf('/') + 1);
+    }
+
     /** Returns the keys that no name ends in, sorted. */
     public List<String> keysOfNone(Collection<String> arrayNames) {
         Set<String> missing = new TreeSet<>(longestFirst);

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.NearNames;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -15,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.zip.ZipException;
 
 /** Words the refusals of files: the file, the byte, the reason, and the remedy. */
@@ -25,6 +27,7 @@ public final class Refusal {
     private static final int FIRST_LISTED = 10;
 
     private static final int MOST_NAMES = 20;
+    private static final int MOST_SUGGESTED = 3;
     private static final String NAME_COLUMNS = "name columns that it has, or load all without --columns";
 
     /** The remedy for a damaged file. */
@@ -49,7 +52,15 @@ public final class Refusal {
 
     /** Returns the refusal of a file without some wanted columns, with the columns that it has. */
     public static LarderException noColumns(Path file, Collection<String> missing, Collection<String> present) {
-        return unfit(file, "it has no columns " + missing + ", but " + shown(present), NAME_COLUMNS);
+        String near = missing.stream()
+                .flatMap(name -> NearNames.of(name, present).stream().limit(1))
+                .distinct()
+                .limit(MOST_SUGGESTED)
+                .collect(Collectors.joining(", "));
+        return unfit(
+                file,
+                "it has no columns " + missing + ", but " + shown(present),
+                (near.isEmpty() ? "" : "did you mean " + near + "? ") + NAME_COLUMNS);
     }
 
     /** Returns names for people: all, or the first and how many more there are. */

@@ -112,6 +112,7 @@ class ControlServerTest {
                 4,
                 5,
                 6,
+                12,
                 7,
                 8,
                 "never",

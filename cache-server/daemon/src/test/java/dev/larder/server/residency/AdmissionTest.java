@@ -84,7 +84,8 @@ class AdmissionTest {
                 .hasMessageContaining("not enough space: needed=131072 free=0 evictable=65536 leased=0 pinned=65536"
                         + " unsourced=65536 reserved=0 capacity=196608 metadata=")
                 .hasMessageContaining(
-                        "end readers, unpin datasets, evict those that you no longer need, raise --capacity");
+                        "end readers, unpin datasets, evict those that you no longer need (the largest computed ones,"
+                                + " which do not come back: c), raise --capacity");
         assertThat(resident()).containsExactly("a", "b", "c");
     }
 

@@ -18,11 +18,17 @@ final class RawFormat implements SourceFormat {
         SourceOptions options = probe.options();
         probe.look(file); // fails if the file cannot be read
         if (options.dtype().isEmpty()) {
-            throw Refusal.of(file.path(), 0, "its format is unknown: give --dtype and --shape");
+            throw Refusal.unfit(file.path(), "its format is unknown", "give --dtype and --shape");
         }
         Dtype dtype = WantedType.dtype(options.dtype());
         long[] shape = shape(file, file.byteSize(), dtype, WantedType.shape(options.shape()));
         NpyHeader header = header(file, dtype, shape);
+        if (header.byteSize() != file.byteSize()) {
+            throw unfit(
+                    file,
+                    "its " + file.byteSize() + " bytes are not the " + header.byteSize() + " bytes of "
+                            + Arrays.toString(shape) + " elements of " + dtype);
+        }
         return List.of(probe.array(file, "", header, file.plainData(header, 0)));
     }
 
@@ -39,9 +45,8 @@ final class RawFormat implements SourceFormat {
         if (open >= 0) {
             long step = header(file, dtype, rest).byteSize();
             if (step == 0 || fileBytes % step != 0) {
-                throw Refusal.of(
-                        file.path(),
-                        0,
+                throw unfit(
+                        file,
                         "its " + fileBytes + " bytes are not a multiple of the " + step + " bytes of "
                                 + Arrays.toString(rest) + " elements of " + dtype);
             }
@@ -54,7 +59,11 @@ final class RawFormat implements SourceFormat {
         try {
             return NpyHeader.of(dtype, Order.C, shape);
         } catch (LarderException e) {
-            throw Refusal.of(file.path(), 0, "no array can have the shape " + Arrays.toString(shape));
+            throw unfit(file, "no array can have the shape " + Arrays.toString(shape));
         }
+    }
+
+    private static LarderException unfit(DiscoveredFile file, String reason) {
+        return Refusal.unfit(file.path(), reason, "correct --shape or --dtype");
     }
 }

@@ -53,6 +53,7 @@ public final class SourceProbe {
             ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(SourceSamples.SMALL_FILE_BYTES));
 
     private static final int CACHED_HEADERS = 4096;
+    private static final int MOST_MEMBERS = 1000;
     private static final int VERSION_OFFSET = 6;
     private static final int LENGTH_OFFSET = 8;
 
@@ -62,6 +63,7 @@ public final class SourceProbe {
     private final Map<ByteBuffer, NpyHeader> headers = new ConcurrentHashMap<>();
     private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
     private final Set<String> columns = ConcurrentHashMap.newKeySet();
+    private final Set<String> members = ConcurrentHashMap.newKeySet();
 
     /** Finds arrays of a dataset. */
     public SourceProbe(String dataset, SourceOptions options, ScanSettings settings) {
@@ -208,15 +210,22 @@ public final class SourceProbe {
     /**
      * Chooses the members of a file that the options name. Fails with a refusal if a file that is the source itself lacks one.
      *
-     * @param members the names of all
+     * @param names of all members
      */
-    Set<String> choose(DiscoveredFile file, Collection<String> members) {
+    Set<String> choose(DiscoveredFile file, Collection<String> names) {
         List<String> missing = new ArrayList<>();
-        Set<String> chosen = new ArrayKeys(options.keys()).choose(members, columns::add, missing::add);
+        Set<String> chosen = new ArrayKeys(options.keys()).choose(names, columns::add, missing::add);
         if (file.arrayName().isEmpty() && !missing.isEmpty()) {
-            throw Refusal.noColumns(file.path(), missing, members);
+            throw Refusal.noColumns(file.path(), missing, names);
+        } else if (!missing.isEmpty() && members.size() < MOST_MEMBERS) {
+            members.addAll(names);
         }
         return chosen;
+    }
+
+    /** Returns names of members of files that lack a wanted column, for errors. */
+    public Set<String> members() {
+        return members;
     }
 
     /** Returns the wanted columns that are names of members. */

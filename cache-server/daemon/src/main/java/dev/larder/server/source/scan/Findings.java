@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,7 @@ final class Findings implements AutoCloseable {
     private final List<LarderException> objections = new ArrayList<>();
     private @Nullable LarderException incomplete;
     private final Set<String> missing;
+    private final Set<String> present = new TreeSet<>();
     private final List<String> notes = new ArrayList<>();
     private int read;
     private boolean isHandedOut;
@@ -129,6 +131,11 @@ final class Findings implements AutoCloseable {
         return missing;
     }
 
+    /** Returns the names of arrays that files have in place of the missing ones, for errors. */
+    Set<String> present() {
+        return present;
+    }
+
     /**
      * Takes the names that a search has found out of those that are missing; objects if it has not found all, and refuses tables without a name
      * that others have.
@@ -199,6 +206,7 @@ final class Findings implements AutoCloseable {
         objections.addAll(part.objections);
         incomplete = incomplete == null ? part.incomplete : incomplete;
         missing.retainAll(part.missing);
+        present.addAll(part.present);
         notes.addAll(part.notes);
         read += part.read;
     }
@@ -218,7 +226,7 @@ final class Findings implements AutoCloseable {
     }
 
     /** Returns the arrays, sorted by name; fails with all that was refused. */
-    ScannedSource source(Map<String, Integer> passedOver) {
+    ScannedSource source(Map<String, Integer> passedOver, List<String> firstUnknown) {
         ScannedSource.refuseClashes(arrays, refusals);
         if (!refusals.isEmpty()) {
             throw Refusal.all(dataset, listing.root(), refusals);
@@ -226,7 +234,7 @@ final class Findings implements AutoCloseable {
         arrays.sort(Comparator.comparing(array -> array.name().array()));
         isHandedOut = true;
         return new ScannedSource(
-                dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes, look());
+                dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, firstUnknown, notes, look());
     }
 
     /** Returns the look of the listing if every array comes from listed files, and no file was skipped. */

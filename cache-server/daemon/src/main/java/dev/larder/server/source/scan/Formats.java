@@ -21,7 +21,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * comes from the first format that has it.
  */
 public final class Formats {
+    private static final int MOST_UNKNOWN = 3;
+
     private final SourceOptions options;
 
     /** True if the arrays become rows of columns. */
@@ -46,7 +50,7 @@ public final class Formats {
     private Formats(SourceOptions options, boolean isRagged) {
         this.options = options;
         this.isRagged = isRagged;
-        this.arrays = new ArrayFiles(options);
+        this.arrays = new ArrayFiles(options, isRagged);
         this.readers = new ReaderFiles(options.as());
         this.known = List.of(arrays, new ArrowFiles(), new TarArchives(), readers);
     }
@@ -100,7 +104,7 @@ public final class Formats {
         FileListing listing = FileListing.of(path, options.exclusion(), settings);
         try (Findings found = new Findings(dataset, listing, options, settings)) {
             look(found);
-            return found.source(passedOver(found));
+            return found.source(passedOver(found), firstUnknown(found));
         }
     }
 
@@ -160,12 +164,33 @@ public final class Formats {
             ArrowFolder.requireRows(found.listing().root());
             throw nothing(found);
         } else if (!found.missing().isEmpty()) {
-            throw Refusal.noColumns(found.listing().root(), found.missing());
+            throw Refusal.noColumns(found.listing().root(), found.missing(), present(found));
         }
+    }
+
+    /** Returns the names of arrays that {@code --columns} can choose. */
+    private Set<String> present(Findings found) {
+        Set<String> names = new TreeSet<>(found.present());
+        names.addAll(arrays.present(arrays.filesOf(found.listing())));
+        return names;
     }
 
     private LarderException nothing(Findings found) {
         FileTable files = found.listing().files();
+        Set<String> present = options.keys().isEmpty() ? Set.of() : present(found);
+        if (!present.isEmpty()) {
+            return isRagged
+                    ? Refusal.unfit(
+                            found.listing().root(),
+                            "no file is called SCENE_KEY with one of the keys " + options.keys() + ": there are "
+                                    + Refusal.shown(present),
+                            "name other keys with --columns, or rename the files, as in scene0_"
+                                    + options.keys().get(0))
+                    : Refusal.noColumns(found.listing().root(), options.keys(), present);
+        }
+        if (!options.dtype().isEmpty() && !files.only(path -> isKnown(Format.fileName(path))).isEmpty()) {
+            return ArrayFiles.typed(found.listing());
+        }
         int known = arrays.filesOf(found.listing()).size();
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", found.listing().root())
@@ -173,8 +198,7 @@ public final class Formats {
                 .with("skippedFiles", files.size() - known)
                 .with("hiddenFiles", found.listing().hidden());
         if (!options.keys().isEmpty()) {
-            return failure.with("keys", options.keys())
-                    .remedy("no file's stem ends in _ and one of the keys, and no array in a file is called like one");
+            failure.with("keys", options.keys());
         }
         String others = loadedOtherwise(found.listing());
         return failure.remedy(
@@ -218,8 +242,11 @@ public final class Formats {
 
     /** Returns whether files with this name have types of their own. */
     static boolean isTyped(String fileName) {
-        Formats all = new Formats(SourceOptions.none(), false);
-        return all.known.stream().anyMatch(format -> format.kindOf(fileName) != null);
+        return new Formats(SourceOptions.none(), false).isKnown(fileName);
+    }
+
+    private boolean isKnown(String fileName) {
+        return known.stream().anyMatch(format -> format.kindOf(fileName) != null);
     }
 
     /** Counts the files of a folder, by kind, that are of known kinds and that no array is made of. */
@@ -239,6 +266,23 @@ public final class Formats {
             }
         }
         return counts;
+    }
+
+    /** Returns the names of the first files of a folder that are of no kind that the options allow, nor counted by kind. */
+    private List<String> firstUnknown(Findings found) {
+        FileListing listing = found.listing();
+        if (found.skipped() == 0 || !listing.isFolder()) {
+            return List.of();
+        }
+        List<Format> formats = isForArrays()
+                ? Stream.concat(known.stream(), Stream.of(images)).toList()
+                : List.of(ofFolder(listing));
+        FileTable files = listing.files();
+        return IntStream.range(0, files.size())
+                .mapToObj(files::name)
+                .filter(name -> formats.stream().allMatch(format -> format.kindOf(Format.fileName(name)) == null))
+                .limit(MOST_UNKNOWN)
+                .toList();
     }
 
     /** Returns how to load files that only {@code --as} takes, such as {@code it has 40 images: add --as images}; empty if there are none. */
@@ -287,7 +331,7 @@ public final class Formats {
         }
         List<LarderException> refusals = new ArrayList<>(listing.refusals());
         FileTable files = listing.isFolder() ? arrays.filesOf(listing) : listing.files();
-        List<DiscoveredFile> discovered = arrays.wanted(files, listing.isFolder());
+        List<DiscoveredFile> discovered = arrays.wanted(listing, files);
         if (inPlace) {
             discovered.stream()
                     .filter(file -> file.isGzip() || file.kind() == SourceKind.TABLE)

@@ -69,6 +69,11 @@ final class Scan {
         return probe.columns();
     }
 
+    /** Returns names of arrays within files, for the error if a wanted column is missing. */
+    Set<String> members() {
+        return probe.members();
+    }
+
     /** Returns a refusal for each refused file; for all but the first ones, the last that was kept. */
     List<LarderException> refusals() {
         List<LarderException> all = new ArrayList<>(refusals.values());

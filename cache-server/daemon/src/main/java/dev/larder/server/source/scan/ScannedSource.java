@@ -9,6 +9,7 @@ import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.text.TextKind;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,6 +27,7 @@ import java.util.TreeMap;
  * @param skippedFiles how many files of the folder no array is made of
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  * @param passedOver how many of the skipped files are of known kinds, by kind
+ * @param firstUnknown the names of the first of the others
  * @param notes sentences about parts of files that were skipped
  * @param look a hash that differs after any change of the files; empty if it is not known, or if files were skipped
  */
@@ -36,12 +38,16 @@ public record ScannedSource(
         int skippedFiles,
         int hiddenFiles,
         Map<String, Integer> passedOver,
+        List<String> firstUnknown,
         List<String> notes,
         String look) {
+    private static final int MOST_NAMED = 3;
+
     /** Keeps its own copies. */
     public ScannedSource {
         arrays = List.copyOf(arrays);
         passedOver = Map.copyOf(passedOver);
+        firstUnknown = List.copyOf(firstUnknown);
         notes = List.copyOf(notes);
     }
 
@@ -120,16 +126,18 @@ public record ScannedSource(
     public static List<String> notes(List<ScannedSource> sources) {
         Map<String, Integer> passedOver = new TreeMap<>();
         int unknown = 0;
+        List<String> firstUnknown = new ArrayList<>();
         for (ScannedSource source : sources) {
             source.passedOver.forEach((kind, count) -> passedOver.merge(kind, count, Integer::sum));
             unknown += source.skippedFiles
                     - source.passedOver.values().stream()
                             .mapToInt(Integer::intValue)
                             .sum();
+            firstUnknown.addAll(source.firstUnknown);
         }
         List<String> notes = new ArrayList<>();
         if (unknown > 0) {
-            notes.add("skipped " + counted(unknown) + " of no known kind");
+            notes.add("skipped " + counted(unknown) + unknown(firstUnknown, unknown));
         }
         passedOver.forEach((kind, count) -> notes.add("skipped " + counted(count) + " of another kind: " + kind
                 + (kind.equals(ImageFiles.KIND)
@@ -137,6 +145,20 @@ public record ScannedSource(
                         : "; name their columns with --columns, or load them by themselves")));
         sources.forEach(source -> notes.addAll(source.notes));
         return notes;
+    }
+
+    /** Returns the end of the note about files that no format reads: the first names, and the remedy. */
+    private static String unknown(List<String> names, int count) {
+        boolean hasArrays = names.stream().anyMatch(name -> Formats.isTyped(Format.fileName(name)));
+        boolean hasTexts = !hasArrays && names.stream().anyMatch(name -> TextKind.of(name) != null);
+        List<String> first =
+                names.stream().limit(MOST_NAMED).map(Names::printable).toList();
+        return (hasArrays ? " of another kind" : " of no known kind")
+                + (first.isEmpty() ? "" : ": " + String.join(", ", first) + (count > first.size() ? ", …" : ""))
+                + (hasArrays ? "; load arrays without --as" : hasTexts ? "; load texts with --as strings" : "")
+                + (hasArrays || hasTexts
+                        ? ", by themselves, or leave them out with --exclude"
+                        : "; --exclude leaves files out");
     }
 
     private static String counted(int files) {

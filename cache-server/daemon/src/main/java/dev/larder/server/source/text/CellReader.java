@@ -189,7 +189,10 @@ final class CellReader {
         start = 0;
         if (buffer.length - filled < LONGEST_CHARACTER_BYTES) {
             if (buffer.length >= MAX_BYTES) {
-                throw cell.refusal("the line is longer than " + MAX_BYTES + " bytes", "repair the line");
+                boolean isList = !hasFields && (buffer[0] == '[' || buffer[0] == '{');
+                throw cell.refusal(
+                        "the line is longer than " + MAX_BYTES + " bytes",
+                        isList ? JsonLines.ONE_A_LINE : "repair the line");
             }
             buffer = Arrays.copyOf(buffer, Math.min(MAX_BYTES, 2 * buffer.length));
             view = ByteBuffer.wrap(buffer);

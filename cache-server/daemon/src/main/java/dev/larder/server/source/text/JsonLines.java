@@ -17,6 +17,9 @@ import java.util.Map;
 
 /** Reads lines that are JSON objects. Numbers are kept as they are written; null is the same as nothing. */
 final class JsonLines {
+    /** The remedy for text that is no JSON object, such as a list over many lines. */
+    static final String ONE_A_LINE = "write one JSON object a line";
+
     private static final int MOST_NAMES = 10_000;
 
     private final Path file;
@@ -47,7 +50,7 @@ final class JsonLines {
             try {
                 readObject(line);
             } catch (MalformedJsonException | EOFException | JsonParseException | IllegalStateException e) {
-                throw cell.refusal("it is not a JSON object");
+                throw cell.refusal("it is not a JSON object", ONE_A_LINE);
             }
         }
     }

@@ -18,6 +18,9 @@ public enum TextKind {
     /** The suffixes of text files, for people. */
     public static final String ALL = ".tsv, .csv, .jsonl, .ndjson, .txt, each also with .gz";
 
+    /** The remedy for JSON that is not lines. */
+    public static final String AS_LINES = "write one JSON object a line, in a file named .jsonl";
+
     private static final String GZIP = ".gz";
 
     private final String suffix;
@@ -47,9 +50,19 @@ public enum TextKind {
     /** Refuses a file of no kind. */
     public static TextKind require(@Nullable TextKind kind, Path file) {
         if (kind == null) {
-            throw Refusal.of(file, 0, "its name has no known suffix of a text file (" + ALL + ")");
+            throw Refusal.unfit(
+                    file,
+                    "its name has no known suffix of a text file (" + ALL + ")",
+                    isJson(String.valueOf(file.getFileName()))
+                            ? AS_LINES
+                            : "load it without --as, or rename it if it is text");
         }
         return kind;
+    }
+
+    /** Returns whether a name is that of a file with JSON that is not lines. */
+    public static boolean isJson(String fileName) {
+        return withoutGzip(fileName).toLowerCase(Locale.ROOT).endsWith(".json");
     }
 
     /** Returns the name without the suffix of its kind. */

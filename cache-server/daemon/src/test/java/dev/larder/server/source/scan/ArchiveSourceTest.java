@@ -108,7 +108,8 @@ class ArchiveSourceTest {
         assertThatThrownBy(() -> names(file, "b", "nope"))
                 .hasMessageContaining("it has no columns [nope], but [b, a_b, odd_name, o]");
         assertThatThrownBy(() -> names(folder, "b", "nope")).hasMessageContaining("it has no columns [nope]");
-        assertThatThrownBy(() -> names(folder, "nope")).hasMessageContaining("no array in a file is called like one");
+        assertThatThrownBy(() -> names(folder, "od_name"))
+                .hasMessageContaining("it has no columns [od_name], but [a_b, b, o, odd_name]; did you mean odd_name? ");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.SourceOptions;
 import java.nio.file.Path;
@@ -110,8 +111,56 @@ class ArrayKeysTest {
         SourceFiles.npy(folder.resolve("s1_rgb.npy"), "<f4", 2);
 
         assertThatThrownBy(() -> ScannedSource.scan("set", folder, new SourceOptions(List.of("depth"))))
-                .hasMessageContaining("nothing to load")
-                .hasMessageContaining("keys=[depth]");
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageEndingWith("reason=it has no columns [depth], but [s1_rgb]; "
+                        + "name columns that it has, or load all without --columns");
+        assertThatThrownBy(() -> ScannedSource.requireLikely("set", folder, options("s1_rg"), false))
+                .hasMessageContaining("; did you mean s1_rgb? ");
+    }
+
+    @Test
+    void aStemThatIsTheKeyIsWantedIfNoStemEndsInIt() {
+        SourceFiles.npy(folder.resolve("features.npy"), "<f4", 2);
+        SourceFiles.npy(folder.resolve("labels.npy"), "<i8", 2);
+        SourceFiles.npy(folder.resolve("val/features.npy"), "<f4", 2);
+
+        assertThat(names(folder, "features")).containsExactly("features", "val/features");
+        assertThat(names(folder, "features", "labels")).containsExactly("features", "labels", "val/features");
+        assertThat(names(folder.resolve("labels.npy"), "labels")).containsExactly("labels");
+        assertThatThrownBy(() -> names(folder, "feature", "labels"))
+                .hasMessageContaining("it has no columns [feature], but [features, labels]; did you mean features? ");
+        SourceFiles.npy(folder.resolve("s1_features.npy"), "<f4", 2);
+        assertThat(names(folder, "features")).containsExactly("s1_features");
+    }
+
+    @Test
+    void aRawFileOfAnyNameIsRefusedIfItHasNotTheKey() {
+        Path raw = SourceFiles.write(folder.resolve("x.what"), new byte[4]);
+        SourceOptions typed = new SourceOptions(List.of("y"), LoadOptions.As.ARRAYS, "f4", "");
+
+        assertThat(ScannedSource.scan("set", raw, typed.withKeys(List.of("x"))).arrays())
+                .hasSize(1);
+        assertThatThrownBy(() -> ScannedSource.scan("set", raw, typed)).hasMessageContaining(" keys=[y]; ");
+    }
+
+    @Test
+    void rowsNeedNamesOfScenesBeforeTheKey() {
+        SourceFiles.npy(folder.resolve("rgb.npy"), "<f4", 2);
+
+        assertThatThrownBy(() -> ScannedSource.scan(
+                        "set", folder, new SourceOptions(List.of("rgb"), LoadOptions.As.RAGGED, "", "")))
+                .hasMessageContaining("no file is called SCENE_KEY with one of the keys [rgb]: there are [rgb]; ");
+    }
+
+    private static SourceOptions options(String... keys) {
+        return new SourceOptions(List.of(keys));
+    }
+
+    private static List<String> names(Path path, String... keys) {
+        return ScannedSource.scan("set", path, options(keys)).arrays().stream()
+                .map(array -> array.name().array())
+                .toList();
     }
 
     @ParameterizedTest

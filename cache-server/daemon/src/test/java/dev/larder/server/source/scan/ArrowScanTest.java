@@ -324,7 +324,7 @@ class ArrowScanTest {
 
         assertThat(ScannedSource.notes(List.of(source)))
                 .containsExactly(
-                        "skipped 1 file of no known kind",
+                        "skipped 1 file of no known kind: notes.md; --exclude leaves files out",
                         "skipped 2 files of another kind: Apache Parquet; name their columns with --columns, or load them"
                                 + " by themselves",
                         "skipped 2 files of another kind: images; load them by themselves, --as images",

@@ -291,6 +291,9 @@ class ColumnScanTest {
                 "t.csv   | 0,1/2,3                 | line=1 reason=the first line may be names, as pandas writes 0,1,2",
                 "t.csv   | ,1/2,3                  | line=1 reason=the first line has an empty field and no name",
                 "t.jsonl | {\"a\":\"\\ud800\"}    | line=1 reason=it is not a JSON object",
+                "t.jsonl | [/{\"a\":1}/]          | line=1 reason=it is not a JSON object; write one JSON object a",
+                "t.json  | [1]                     | ; write one JSON object a line, in a file named .jsonl",
+                "t.npy   | x                       | ; load it without --as, or rename it if it is text",
                 "t.csv   | ''                      | the names of the columns",
                 "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is not a JSON object",
                 "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is not a JSON object",
@@ -309,6 +312,17 @@ class ColumnScanTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining(file.toString())
                 .hasMessageContaining(message);
+    }
+
+    @Test
+    void aListInOneLongLineIsToldToBeLines() throws IOException {
+        Path list = write("t.jsonl", "[" + "1,".repeat(9 << 20) + "1]");
+        Path text = write("t.txt", "x".repeat(17 << 20));
+
+        assertThatThrownBy(() -> scan(As.STRINGS, list))
+                .hasMessageEndingWith("line=1 reason=the line is longer than 16777216 bytes;"
+                        + " write one JSON object a line");
+        assertThatThrownBy(() -> scan(As.STRINGS, text)).hasMessageEndingWith(" bytes; repair the line");
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.npy.Dtype;
 import dev.larder.npy.Numpy;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -245,8 +246,8 @@ class HostileArchiveTest {
     @ParameterizedTest
     @CsvSource({
         "u2,'',not a multiple",
-        "u1,'4,2','it ends after 7 of 8'",
-        "u1,'3,2',1 bytes follow",
+        "u1,'4,2','its 7 bytes are not the 8 bytes of [4, 2] elements of |u1'",
+        "u1,'3,2','its 7 bytes are not the 6 bytes of [3, 2]'",
         "u1,'-1,0',not a multiple"
     })
     void rawBytesOfAnotherLengthAreRefused(String dtype, String shape, String reason) {
@@ -270,6 +271,30 @@ class HostileArchiveTest {
         assertRefused(file, typed("u1", ""), "load it without --dtype");
     }
 
+    @ParameterizedTest
+    @CsvSource({"'-1,201'", "'1000,100'", "'2,2'", "'4000000000,4000000000,4000000000'"})
+    void aWrongShapeIsCorrectedAndNotTheFile(String shape) {
+        Path file = SourceFiles.write(folder.resolve("f.bin"), new byte[400]);
+
+        assertRefused(file, typed("f4", shape), "; correct --shape or --dtype");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "x.pkl    | read it in Python and write its arrays with numpy.save",
+                "x.PT     | read it in Python and write its arrays with numpy.save",
+                "x.json   | write one JSON object a line, in a file named .jsonl, and load that --as strings",
+                "x.what   | rename it, give --dtype if it has raw numbers, or load it --as bytes"
+            })
+    void aFileOfNoArraysIsRefusedWithWhatMakesArraysOfIt(String name, String remedy) {
+        Path file = SourceFiles.write(folder.resolve(name), new byte[4]);
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, SourceOptions.none()))
+                .hasMessageEndingWith("; " + remedy);
+    }
+
     @Test
     void aTableSaysItsShapeItself() {
         Path file = SourceFiles.write(folder.resolve("t.csv"), "a,b\n1,2\n".getBytes(StandardCharsets.UTF_8));
@@ -283,6 +308,26 @@ class HostileArchiveTest {
         Path file = SourceFiles.write(folder.resolve(name), SourceFiles.counting(64));
 
         assertRefused(file, typed("f4", ""), "its format already has a dtype; load it without --dtype");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x.npy", "x.npz", "a.arrow", "a.tar", "a.h5"})
+    void aFolderOfFilesThatSayTheirTypesTakesNoOther(String name) {
+        SourceFiles.npy(folder.resolve(name), "<f4", 2);
+
+        assertRefused(folder, typed("f8", ""), "already have a dtype; load it without --dtype");
+        assertThatThrownBy(() -> ScannedSource.requireLikely("set", folder, typed("f8", ""), false))
+                .hasMessageEndingWith("; load it without --dtype");
+    }
+
+    @Test
+    void rawFilesOfAFolderTakeATypeAndOthersKeepTheirs() {
+        SourceFiles.npy(folder.resolve("x.npy"), "<f4", 2);
+        SourceFiles.write(folder.resolve("y.bin"), new byte[16]);
+
+        assertThat(ScannedSource.scan("set", folder, typed("f8", "")).arrays())
+                .extracting(SourceArray::dtype)
+                .containsExactly(Dtype.parse("<f4"), Dtype.parse("<f8"));
     }
 
     private static SourceOptions typed(String dtype, String shape) {

@@ -81,7 +81,7 @@ class ScanTest {
             SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
         }
         FileListing listing = FileListing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
-        List<DiscoveredFile> files = new ArrayFiles(SourceOptions.none()).wanted(listing.files(), true);
+        List<DiscoveredFile> files = new ArrayFiles(SourceOptions.none(), false).wanted(listing, listing.files());
         AtomicInteger batches = new AtomicInteger();
         AtomicInteger read = new AtomicInteger();
         BooleanSupplier holdsTheFirst = () -> {

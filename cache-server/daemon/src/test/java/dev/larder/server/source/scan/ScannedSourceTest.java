@@ -3,6 +3,7 @@ package dev.larder.server.source.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Numpy;
 import dev.larder.npy.Order;
 import dev.larder.server.source.Extent;
@@ -12,11 +13,13 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.testing.FashionMnist;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +53,33 @@ class ScannedSourceTest {
 
         assertThat(ScannedSource.scan("set", folder, SourceOptions.none()).skippedFiles())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void skippedFilesAreNamedWithTheRemedy() {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 3);
+        SourceFiles.write(folder.resolve("b.txt"), "text\n".getBytes(StandardCharsets.UTF_8));
+        SourceOptions strings = new SourceOptions(List.of(), LoadOptions.As.STRINGS, "", "");
+
+        assertThat(notes(SourceOptions.none()))
+                .containsExactly("skipped 1 file of no known kind: b.txt; load texts with --as strings,"
+                        + " by themselves, or leave them out with --exclude");
+        assertThat(notes(strings))
+                .containsExactly("skipped 1 file of another kind: a.npy; load arrays without --as,"
+                        + " by themselves, or leave them out with --exclude");
+        for (String name : List.of("c.what", "d.what", "e.what")) {
+            SourceFiles.write(folder.resolve(name), new byte[3]);
+        }
+        assertThat(notes(SourceOptions.none()))
+                .singleElement()
+                .asString()
+                .startsWith("skipped 4 files of no known kind: b.txt, c.what, d.what, …; load texts");
+    }
+
+    private List<String> notes(SourceOptions options) {
+        ScannedSource source = ScannedSource.scan("set", folder, options);
+        source.arrays().forEach(SourceArray::release);
+        return ScannedSource.notes(List.of(source));
     }
 
     @ParameterizedTest

@@ -239,8 +239,8 @@ class TableSourceTest {
 
         assertThat(shown(file, new SourceOptions(List.of("x", "a"))))
                 .containsExactly("a <i8 [1] [1]", "x <i8 [1, 2] [2, 3]");
-        assertThatThrownBy(() -> ScannedSource.scan("set", file, new SourceOptions(List.of("b"))))
-                .hasMessageContaining("it has no columns [b], but [a, name, x]; name columns that it has");
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, new SourceOptions(List.of("no"))))
+                .hasMessageContaining("it has no columns [no], but [a, name, x]; name columns that it has");
     }
 
     @Test
