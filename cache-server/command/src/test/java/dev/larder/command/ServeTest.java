@@ -105,9 +105,8 @@ class ServeTest {
                 "good=" + good,
                 "--load",
                 "bad=" + bad)) {
-            daemon.awaitOut(
-                    "Done caching: 1 of 3 datasets; not loaded: late, bad; larder reload NAME tries again,"
-                            + " larder load NAME=PATH another path. Ctrl+C");
+            daemon.awaitOut("Done caching: 1 of 3 datasets; not loaded: late, bad; larder reload NAME tries again,"
+                    + " larder load NAME=PATH another path. Ctrl+C");
             assertThat(daemon.err()).contains("larder: not loaded: late\nlarder: ", "not loaded: bad\n", "offset=");
             assertThat(daemon.ask("ls").out())
                     .contains("good/good ")

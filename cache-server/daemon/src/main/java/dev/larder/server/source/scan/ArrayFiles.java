@@ -107,7 +107,10 @@ final class ArrayFiles implements Format {
                 .filter(file -> isWanted(file, stems))
                 .sorted(Comparator.comparing(DiscoveredFile::arrayName).thenComparing(DiscoveredFile::path))
                 .toList();
-        if (isFolder && isTyped() && !wanted.isEmpty() && wanted.stream().noneMatch(file -> file.kind().takesDtype())) {
+        if (isFolder
+                && isTyped()
+                && !wanted.isEmpty()
+                && wanted.stream().noneMatch(file -> file.kind().takesDtype())) {
             throw typed(listing);
         }
         return wanted;

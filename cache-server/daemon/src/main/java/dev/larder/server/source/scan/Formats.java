@@ -188,7 +188,8 @@ public final class Formats {
                                     + options.keys().get(0))
                     : Refusal.noColumns(found.listing().root(), options.keys(), present);
         }
-        if (!options.dtype().isEmpty() && !files.only(path -> isKnown(Format.fileName(path))).isEmpty()) {
+        if (!options.dtype().isEmpty()
+                && !files.only(path -> isKnown(Format.fileName(path))).isEmpty()) {
             return ArrayFiles.typed(found.listing());
         }
         int known = arrays.filesOf(found.listing()).size();
@@ -274,9 +275,8 @@ public final class Formats {
         if (found.skipped() == 0 || !listing.isFolder()) {
             return List.of();
         }
-        List<Format> formats = isForArrays()
-                ? Stream.concat(known.stream(), Stream.of(images)).toList()
-                : List.of(ofFolder(listing));
+        List<Format> formats =
+                isForArrays() ? Stream.concat(known.stream(), Stream.of(images)).toList() : List.of(ofFolder(listing));
         FileTable files = listing.files();
         return IntStream.range(0, files.size())
                 .mapToObj(files::name)

@@ -109,7 +109,8 @@ class ArchiveSourceTest {
                 .hasMessageContaining("it has no columns [nope], but [b, a_b, odd_name, o]");
         assertThatThrownBy(() -> names(folder, "b", "nope")).hasMessageContaining("it has no columns [nope]");
         assertThatThrownBy(() -> names(folder, "od_name"))
-                .hasMessageContaining("it has no columns [od_name], but [a_b, b, o, odd_name]; did you mean odd_name? ");
+                .hasMessageContaining(
+                        "it has no columns [od_name], but [a_b, b, o, odd_name]; did you mean odd_name? ");
     }
 
     @Test

@@ -320,8 +320,8 @@ class ColumnScanTest {
         Path text = write("t.txt", "x".repeat(17 << 20));
 
         assertThatThrownBy(() -> scan(As.STRINGS, list))
-                .hasMessageEndingWith("line=1 reason=the line is longer than 16777216 bytes;"
-                        + " write one JSON object a line");
+                .hasMessageEndingWith(
+                        "line=1 reason=the line is longer than 16777216 bytes;" + " write one JSON object a line");
         assertThatThrownBy(() -> scan(As.STRINGS, text)).hasMessageEndingWith(" bytes; repair the line");
     }
 

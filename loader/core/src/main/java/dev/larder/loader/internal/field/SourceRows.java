@@ -265,7 +265,8 @@ abstract class SourceRows {
                         .with("dimension", i + 1)
                         .with("size", size)
                         .with("firstRow", inner[i])
-                        .remedy("in batches only the first may differ: read such rows one by one, or load pictures with --as images");
+                        .remedy(
+                                "in batches only the first may differ: read such rows one by one, or load pictures with --as images");
             }
         }
     }
