@@ -3,12 +3,10 @@ package dev.larder.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,25 +20,32 @@ class ValueCodecTest {
 
     record Circle(long radius) implements Shape {}
 
-    record Types(
-            List<String> list,
-            Map<String, Long> map,
-            Circle record,
-            Colour choice,
-            Shape sealed,
-            long number,
-            Set<String> set,
-            Map<Long, String> numbered,
-            List<StringBuilder> builders,
-            List<String>[] lists,
-            StringBuilder builder) {}
+    interface Types {
+        List<String> list();
 
-    private static Type type(String name) {
-        return Stream.of(Types.class.getRecordComponents())
-                .filter(component -> component.getName().equals(name))
-                .map(RecordComponent::getGenericType)
-                .findFirst()
-                .orElseThrow();
+        Map<String, Long> map();
+
+        Circle record();
+
+        Colour choice();
+
+        Shape sealed();
+
+        long number();
+
+        Set<String> set();
+
+        Map<Long, String> numbered();
+
+        List<StringBuilder> builders();
+
+        List<String>[] lists();
+
+        StringBuilder builder();
+    }
+
+    private static Type type(String name) throws NoSuchMethodException {
+        return Types.class.getDeclaredMethod(name).getGenericReturnType();
     }
 
     @ParameterizedTest
@@ -52,7 +57,7 @@ class ValueCodecTest {
         "sealed, OfSealed",
         "number, OfInteger",
     })
-    void aTypeHasTheCodecOfItsKind(String name, String codec) {
+    void aTypeHasTheCodecOfItsKind(String name, String codec) throws NoSuchMethodException {
         assertThat(ValueCodec.of(type(name)).getClass().getSimpleName()).isEqualTo(codec);
     }
 
