@@ -104,7 +104,7 @@ public final class ArrayWriter {
     /** Writes values in memory order, starting at element {@code first}. The elements of the array must have one byte. */
     public void write(long first, byte... values) {
         if (header().dtype().itemSize() != 1) {
-            throw new IllegalArgumentException("array=" + name() + " dtype=" + header().dtype() + " values=bytes");
+            throw mismatch("bytes");
         }
         write(first, ByteBuffer.wrap(values));
     }
@@ -121,7 +121,12 @@ public final class ArrayWriter {
 
     private void requireItem(String type) {
         if (!header().dtype().descr().substring(1).equals(type)) {
-            throw new IllegalArgumentException("array=" + name() + " dtype=" + header().dtype() + " values=" + type);
+            throw mismatch(type);
         }
+    }
+
+    private IllegalArgumentException mismatch(String type) {
+        return new IllegalArgumentException("values do not have the dtype of the array: array=" + name() + " dtype="
+                + header().dtype() + " values=" + type + "; write values of that dtype, or its bytes as a ByteBuffer");
     }
 }

@@ -29,6 +29,7 @@ public final class DatasetBuilder implements AutoCloseable {
     private final List<ArrayWriter> writers = new ArrayList<>();
     private final List<PendingColumn> columns = new ArrayList<>();
     private boolean open = true;
+    private volatile boolean isPublished;
 
     DatasetBuilder(DatasetUpload upload) {
         this.upload = upload;
@@ -121,9 +122,15 @@ public final class DatasetBuilder implements AutoCloseable {
                 upload.add(column.name(), column.rows());
             }
             upload.publish(ProgressListener.NONE);
+            isPublished = true;
         } finally {
             close();
         }
+    }
+
+    /** Returns whether {@link #publish()} has succeeded. */
+    boolean isPublished() {
+        return isPublished;
     }
 
     private synchronized List<PendingColumn> pendingColumns() {

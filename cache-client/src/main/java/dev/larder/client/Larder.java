@@ -286,8 +286,8 @@ public final class Larder implements AutoCloseable {
 
     /**
      * Opens a dataset, and builds it first if it is not resident. If several callers and processes request it at the same time,
-     * one runs its {@code builder} and the others wait; if that one fails or dies, the next one builds. {@code builder} only
-     * adds and fills arrays; this method publishes.
+     * one runs its {@code builder} and the others wait; if that one fails or dies, the next one builds. {@code builder} adds
+     * and fills arrays; this method publishes them.
      */
     public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder) {
         return getOrCreate(name, builder, DEFAULT_TIMEOUT);
@@ -306,7 +306,9 @@ public final class Larder implements AutoCloseable {
         if (upload.isPresent()) {
             try (DatasetBuilder dataset = new DatasetBuilder(upload.get())) {
                 builder.accept(dataset);
-                dataset.publish();
+                if (!dataset.isPublished()) {
+                    dataset.publish();
+                }
             }
         }
         return dataset(name, timeout);

@@ -12,6 +12,9 @@ import java.util.List;
  * <p>Two types are equal if they have the same kind, size, byte order, fields and padding, in any spelling. Immutable.
  */
 public final class Dtype {
+    private static final String REMEDY =
+            "give numpy's dtype.str, as <f4 for float32 and |u1 for uint8, or the list of a structured dtype";
+
     private final Kind kind;
     private final int itemSize;
     private final boolean littleEndian;
@@ -49,7 +52,7 @@ public final class Dtype {
                     .with("dtype", PythonText.shown(descr))
                     .with("position", fault.position())
                     .with("reason", fault.reason())
-                    .remedy(fault.remedy());
+                    .remedy(fault.remedy().equals(LiteralFault.SAVE_AGAIN) ? REMEDY : fault.remedy());
         }
     }
 

@@ -2,8 +2,10 @@ package dev.larder.npy;
 
 /** Describes a syntax error and its position in a literal. The caller, who knows the file, converts it to a failure. */
 final class LiteralFault extends Exception {
+    /** The remedy for a file. */
+    static final String SAVE_AGAIN = "save the array again with numpy.save(..., allow_pickle=False)";
+
     private static final long serialVersionUID = 1;
-    private static final String SAVE_AGAIN = "save the array again with numpy.save(..., allow_pickle=False)";
 
     private final int position;
     private final String reason;

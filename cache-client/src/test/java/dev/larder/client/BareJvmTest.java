@@ -3,6 +3,7 @@ package dev.larder.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Logs;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
@@ -38,10 +39,12 @@ class BareJvmTest {
     void publish() throws IOException {
         fixture = StoreFixture.create();
         fixture.publish("d", Map.of("a", FixtureArray.floats(new float[] {1, 2, 3, 4}, 2, 2)));
-        String name = Program.class.getName().replace('.', '/') + ".class";
-        Path copy = programs.resolve(name);
-        Files.createDirectories(copy.getParent());
-        Files.copy(classesOf(Program.class).resolve(name), copy);
+        for (Class<?> program : List.of(Program.class, WarningProgram.class)) {
+            String name = program.getName().replace('.', '/') + ".class";
+            Path copy = programs.resolve(name);
+            Files.createDirectories(copy.getParent());
+            Files.copy(classesOf(program).resolve(name), copy);
+        }
     }
 
     @AfterEach
@@ -95,6 +98,30 @@ class BareJvmTest {
         }
     }
 
+    /** Warns as of something that the garbage collector has found open. */
+    static final class WarningProgram {
+        private WarningProgram() {}
+
+        public static void main(String[] arguments) {
+            Throwable opened = new Throwable("opened here");
+            opened.setStackTrace(new StackTraceElement[] {
+                new StackTraceElement("dev.larder.client.Larder", "dataset", "Larder.java", 7),
+                new StackTraceElement("Trainer", "train", "Trainer.java", 3)
+            });
+            Logs.of(WarningProgram.class).warn("never closed: dataset={}", "d", opened);
+        }
+    }
+
+    @Test
+    void aWarningNamesThePlaceInTheProgramOfItsUser() {
+        try (ChildJvm child = start(WarningProgram.class, List.of(), jar("agrona"))) {
+            assertThat(child.awaitExit()).isZero();
+            assertThat(child.errors())
+                    .contains("larder: warn: never closed: dataset=d: java.lang.Throwable: opened here"
+                            + " at Trainer.train(Trainer.java:3)");
+        }
+    }
+
     @Test
     void withAgrona2TheMissingFlagIsNamedAtOnce() {
         try (ChildJvm child = start(List.of(), agrona2())) {
@@ -114,12 +141,16 @@ class BareJvmTest {
     }
 
     private ChildJvm start(List<String> flags, Path agrona) {
+        return start(Program.class, flags, agrona);
+    }
+
+    private ChildJvm start(Class<?> program, List<String> flags, Path agrona) {
         Path client = classesOf(Larder.class);
         String classPath = Stream.of(programs, client, agrona, jar("jna"), jar("slf4j-api"))
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));
         return ChildJvm.start(
-                classPath, flags, Program.class.getName(), fixture.store().toString(), client.toString());
+                classPath, flags, program.getName(), fixture.store().toString(), client.toString());
     }
 
     private static Path classesOf(Class<?> type) {

@@ -132,6 +132,14 @@ class DtypeTest {
     }
 
     @Test
+    void aNameOfNumpyIsRefusedWithTheTextToWrite() {
+        assertThatThrownBy(() -> Dtype.parse("float32"))
+                .hasMessage(
+                        "cannot read dtype: dtype='float32' position=0 reason=dtype 'float32' is not one that numpy writes;"
+                                + " give numpy's dtype.str, as <f4 for float32 and |u1 for uint8, or the list of a structured dtype");
+    }
+
+    @Test
     void hostileTextIsShownShortAndEscaped() {
         assertThatThrownBy(() -> Dtype.parse("\u001b[31m" + "x".repeat(10_000)))
                 .hasMessageContaining("\\x1b")

@@ -2,6 +2,7 @@ package dev.larder.internal.error;
 
 import java.util.Locale;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,7 +84,16 @@ public final class Logs {
                 @Nullable Throwable cause) {
             String text = arguments == null ? message : MessageFormatter.basicArrayFormat(message, arguments);
             System.err.println("larder: " + level.toString().toLowerCase(Locale.ROOT) + ": " + text
-                    + (cause == null ? "" : ": " + cause));
+                    + (cause == null ? "" : ": " + cause + place(cause)));
+        }
+
+        /** Returns the first place outside this library, such as where something was opened that is never closed. */
+        private static String place(Throwable cause) {
+            return Stream.of(cause.getStackTrace())
+                    .filter(frame -> !frame.getClassName().startsWith("dev.larder."))
+                    .findFirst()
+                    .map(frame -> " at " + frame)
+                    .orElse("");
         }
     }
 }

@@ -62,6 +62,7 @@ final class JnaPosix implements Posix {
     private static final int SIGNAL_SET_LENGTH = 128;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final String LIBRARY_FOLDER = "jna.tmpdir";
+    private static final String NATIVE_ACCESS = "start Java with --enable-native-access=ALL-UNNAMED; ";
 
     private JnaPosix() {}
 
@@ -102,13 +103,18 @@ final class JnaPosix implements Posix {
                         .with("os", System.getProperty("os.name"))
                         .with("arch", System.getProperty("os.arch"))
                         .with("jnaTmpdir", System.getProperty(LIBRARY_FOLDER, "unset"));
-                if (REFUSAL != null) {
-                    failure.with("reason", REFUSAL).cause(REFUSAL);
+                Throwable reason = REFUSAL;
+                if (reason != null) {
+                    failure.cause(reason);
+                    while (reason.getCause() != null) {
+                        reason = reason.getCause();
+                    }
+                    failure.with("reason", reason);
                 }
-                throw failure.remedy(
-                        "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
-                                + " a folder for its library, with room in it and not mounted noexec: -Djna.tmpdir=DIR, else"
-                                + " JNA/temp in XDG_CACHE_HOME or ~/.cache, else java.io.tmpdir where that cannot be written");
+                throw failure.remedy((reason instanceof IllegalCallerException ? NATIVE_ACCESS : "")
+                        + "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
+                        + " a folder for its library, with room in it and not mounted noexec: -Djna.tmpdir=DIR, else"
+                        + " JNA/temp in XDG_CACHE_HOME or ~/.cache, else java.io.tmpdir where that cannot be written");
             }
             return INSTANCE;
         }

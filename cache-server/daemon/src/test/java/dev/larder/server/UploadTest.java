@@ -369,6 +369,23 @@ class UploadTest {
     }
 
     @Test
+    void aBuildWithoutAnArrayIsRefusedByItsName() {
+        assertThatThrownBy(() -> larder.getOrCreate("made", builder -> {}))
+                .hasMessage("a build has no array: dataset=made; add one before it is published");
+        assertNothingIncoming();
+    }
+
+    @Test
+    void aBuilderMayPublishItsDatasetItself() {
+        try (Dataset made = larder.getOrCreate("made", builder -> {
+            builder.array("data", FLOAT, 1).write(0, 4f);
+            builder.publish();
+        })) {
+            assertThat(made.array("data").getFloat(0)).isEqualTo(4f);
+        }
+    }
+
+    @Test
     void dataThatDoesNotFitItsHeaderIsRefused() {
         for (int length : new int[] {3, 5}) {
             try (DatasetBuilder builder = larder.build("made")) {
@@ -382,7 +399,10 @@ class UploadTest {
             assertThatThrownBy(() -> builder.array("b", FLOAT, 1).write(1, 0f))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> builder.array("c", FLOAT, 1).write(0, 1L))
-                    .isInstanceOf(IllegalArgumentException.class);
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage(
+                            "values do not have the dtype of the array: array=c dtype=<f4 values=i8; write values of that dtype, or its"
+                                    + " bytes as a ByteBuffer");
         }
     }
 

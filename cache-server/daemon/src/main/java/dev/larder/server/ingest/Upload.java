@@ -24,6 +24,11 @@ import dev.larder.server.store.space.Reservation;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Publisher;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -387,7 +392,20 @@ public final class Upload extends Ingest {
         }
     }
 
+    private void requireFiles() {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder().folder())) {
+            if (!files.iterator().hasNext()) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "a build has no array")
+                        .with("dataset", dataset)
+                        .remedy("add one before it is published");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private List<SourceArray> scan() {
+        requireFiles();
         List<SourceArray> found = new ArrayList<>();
         ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
         for (SourceArray array : ScannedSource.scan(dataset, folder().folder(), SourceOptions.none(), scanning)
