@@ -87,7 +87,7 @@ public final class Logs {
                     + (cause == null ? "" : ": " + cause + place(cause)));
         }
 
-        /** Returns the first place outside this library, such as where something was opened that is never closed. */
+        /** Returns the first place outside this library, for instance of the call that opened a dataset. */
         private static String place(Throwable cause) {
             return Stream.of(cause.getStackTrace())
                     .filter(frame -> !frame.getClassName().startsWith("dev.larder."))
