@@ -366,7 +366,7 @@ class WithDaemonTest(unittest.TestCase):
                  "ls", "ls --all", "ls --json", "ls *seen/?", "ls columns-seen/i", "ls columns-seen/i/slots", "ls many-seen/", "ls nothing",
                  "ls no*thing", "info seen", "info seen/x --json", "info seen --json", "info columns-seen", "info cold-seen", "path seen/x", "path seen",
                  "path columns-seen/i", "path cold-seen", "pin seen", "evict seen", "unpin seen",
-                 f"load seen={self.folder} --exclude a* --as=arrays", f"load seen={self.folder} --keys x", f"load seen={self.folder}/none", f"load seen={self.folder}/a1.npy", "reload seen",
+                 f"load seen={self.folder} --exclude a* --as=arrays", f"load seen={self.folder} --keys none", f"load seen={self.folder}/none", f"load seen={self.folder}/a1.npy", "reload seen",
                  "wait seen/nothing --timeout 100ms", "verify seen", "evict columns-seen"]
         for line in lines:
             with self.subTest(line):
