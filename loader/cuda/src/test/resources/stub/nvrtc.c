@@ -23,6 +23,17 @@ static const char BEFORE[] =
   "static inline float __uint_as_float(unsigned x) { float y; __builtin_memcpy(&y, &x, 4); return y; }\n"
   "static inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }\n"
   "static inline double __longlong_as_double(long long x) { double y; __builtin_memcpy(&y, &x, 8); return y; }\n"
+  "static inline float larder_from_half(unsigned bits) {\n"
+  "  unsigned exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff, sign = (bits & 0x8000) << 16;\n"
+  "  unsigned tiny = __float_as_uint(fraction * 0x1.0p-24f), wide = exponent == 0x1f ? 0x7f800000 : (exponent + 112) << 23;\n"
+  "  return __uint_as_float(sign | (exponent == 0 ? tiny : wide | fraction << 13));\n"
+  "}\n"
+  "static inline unsigned larder_to_half(float value) {\n"
+  "  unsigned bits = __float_as_uint(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;\n"
+  "  unsigned tiny = __float_as_uint(__uint_as_float(size) + 0.5f) - 0x3f000000;\n"
+  "  unsigned normal = (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13, large = size > 0x7f800000 ? 0x7fff : 0x7c00;\n"
+  "  return sign | (size >= 0x477ff000 ? large : size < 0x38800000 ? tiny : normal);\n"
+  "}\n"
   "#line 1 \"larder.cu\"\n";
 
 static const char AFTER[] =

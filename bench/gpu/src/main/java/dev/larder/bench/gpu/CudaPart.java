@@ -20,6 +20,7 @@ final class CudaPart {
             return;
         }
         ExactPart.compare(report, store, PART, device);
+        new QueuePart.Latency(PART, report, device, true).run(store, scale);
         for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
             for (int rowBytes : Bench.LARGE_ROWS) {
                 long batchBytes = mode == DeviceMode.STREAM ? scale.batchBytes() : scale.residentBatchBytes();

@@ -9,11 +9,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Measures the gathering of random rows into locked host memory, for several row sizes and numbers of threads. */
 final class GatherPart {
     private static final String PART = "gather";
+    private static final int PIECE_BYTES = 256 << 10;
     private static final int[] ROW_BYTES = {64, 256, 1_024, 3_072, 76_800, 150_528};
 
     private GatherPart() {}
@@ -49,20 +51,20 @@ final class GatherPart {
 
     private static double rate(Bench bench, ArrayView rows, HostMemory slot, int threads) throws Exception {
         int rowBytes = (int) rows.rowByteSize();
-        int perThread = Math.max(1, slot.bytes().capacity() / rowBytes / threads);
+        int count = slot.bytes().capacity() / rowBytes;
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
-            long[][] drawn = drawn(rows.rows(), perThread * threads);
+            long[][] drawn = drawn(rows.rows(), count);
             int[] turn = {0};
-            return Timing.gigabytesPerSecond(bench.scale(), (long) perThread * threads * rowBytes, () -> {
+            return Timing.gigabytesPerSecond(bench.scale(), (long) count * rowBytes, () -> {
                 long[] batch = drawn[turn[0]++ % drawn.length];
-                List<Future<?>> parts = new ArrayList<>();
+                AtomicInteger next = new AtomicInteger();
+                List<Future<?>> shares = new ArrayList<>();
                 for (int i = 0; i < threads; i++) {
-                    int first = i * perThread;
-                    parts.add(pool.submit(() -> copy(rows, batch, first, perThread, slot)));
+                    shares.add(pool.submit(() -> copy(rows, batch, next, slot)));
                 }
-                for (Future<?> part : parts) {
-                    part.get();
+                for (Future<?> share : shares) {
+                    share.get();
                 }
             });
         } finally {
@@ -70,9 +72,14 @@ final class GatherPart {
         }
     }
 
-    private static void copy(ArrayView rows, long[] batch, int first, int count, HostMemory slot) {
+    /** Copies pieces of a batch until none is left. Threads that share a core take fewer. */
+    private static void copy(ArrayView rows, long[] batch, AtomicInteger next, HostMemory slot) {
         int rowBytes = (int) rows.rowByteSize();
-        rows.copyRows(batch, first, count, new UnsafeBuffer(slot.bytes()), first * rowBytes);
+        int piece = Math.max(1, PIECE_BYTES / rowBytes);
+        UnsafeBuffer target = new UnsafeBuffer(slot.bytes());
+        for (int first = next.getAndAdd(piece); first < batch.length; first = next.getAndAdd(piece)) {
+            rows.copyRows(batch, first, Math.min(piece, batch.length - first), target, first * rowBytes);
+        }
     }
 
     /** Draws several batches, so that consecutive batches have different rows. */

@@ -3,6 +3,7 @@ package dev.larder.bench.gpu;
 import dev.larder.client.Dataset;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.DeviceKernel;
 import dev.larder.loader.internal.device.DeviceMemory;
@@ -12,6 +13,7 @@ import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 
 /** Measures single calls, and the wait of a consumer for small batches. */
 final class QueuePart {
@@ -66,42 +68,54 @@ final class QueuePart {
     }
 
     static void latency(Bench bench) throws Exception {
-        try (Dataset dataset = bench.store().publishRows(DATASET, bench.scale().arrayBytes(), SMALL_ROW_BYTES)) {
-            for (DeviceMode mode : List.of(DeviceMode.RESIDENT, DeviceMode.STREAM)) {
-                latency(bench, dataset, mode, 4);
-                latency(bench, dataset, mode, 1);
-            }
-        } finally {
-            bench.store().remove(DATASET);
-        }
+        new Latency("latency", bench.report(), bench.chosen(), bench.isNvidia()).run(bench.store(), bench.scale());
     }
 
-    private static void latency(Bench bench, Dataset dataset, DeviceMode mode, int slots) {
-        RandomRows rows = new RandomRows((long) SMALL_BATCH * (CALLS + WARM_UP));
-        long[] nanos = new long[CALLS];
-        try (Loader loader = Bench.loader(dataset, SMALL_BATCH, Bench.TO_HALF)
-                .sampler(rows)
-                .device(bench.chosen())
-                .deviceMode(mode)
-                .deviceSlots(slots)
-                .build()) {
-            Iterator<Batch> batches = loader.epoch(0).iterator();
-            for (int i = -WARM_UP; i < CALLS; i++) {
-                long start = System.nanoTime();
-                Batch batch = batches.next();
-                Timing.spinOpen(batch.ready());
-                if (i >= 0) {
-                    nanos[i] = System.nanoTime() - start;
+    /**
+     * Measures a consumer's wait for small batches.
+     *
+     * @param part the name of the figures
+     * @param isNvidia whether the target for an NVIDIA GPU applies
+     */
+    record Latency(String part, Report report, Device device, boolean isNvidia) {
+        void run(SyntheticStore store, Scale scale) throws Exception {
+            try (Dataset dataset = store.publishRows(DATASET, scale.arrayBytes(), SMALL_ROW_BYTES)) {
+                for (DeviceMode mode : List.of(DeviceMode.RESIDENT, DeviceMode.STREAM)) {
+                    run(dataset, mode, 4);
+                    run(dataset, mode, 1);
                 }
+            } finally {
+                store.remove(DATASET);
             }
         }
-        String what = mode.name().toLowerCase(java.util.Locale.ROOT) + ", 512 x 3 KB, next() to ready, "
-                + (slots == 1 ? "nothing ahead" : slots + " slots");
-        double p50 = Timing.percentile(nanos, CALLS, 50) / 1e3;
-        double p99 = Timing.percentile(nanos, CALLS, 99) / 1e3;
-        boolean aimed = mode == DeviceMode.RESIDENT && slots > 1;
-        Measurement measurement = Measurement.of("latency", what + ", p50", p50, "us");
-        bench.report().add(aimed ? measurement.atMost(25, bench.isNvidia()) : measurement);
-        bench.report().add(Measurement.of("latency", what + ", p99", p99, "us"));
+
+        private void run(Dataset dataset, DeviceMode mode, int slots) {
+            RandomRows rows = new RandomRows((long) SMALL_BATCH * (CALLS + WARM_UP));
+            long[] nanos = new long[CALLS];
+            try (Loader loader = Bench.loader(dataset, SMALL_BATCH, Bench.TO_HALF)
+                    .sampler(rows)
+                    .device(device)
+                    .deviceMode(mode)
+                    .deviceSlots(slots)
+                    .build()) {
+                Iterator<Batch> batches = loader.epoch(0).iterator();
+                for (int i = -WARM_UP; i < CALLS; i++) {
+                    long start = System.nanoTime();
+                    Batch batch = batches.next();
+                    Timing.spinOpen(batch.ready());
+                    if (i >= 0) {
+                        nanos[i] = System.nanoTime() - start;
+                    }
+                }
+            }
+            String what = mode.name().toLowerCase(Locale.ROOT) + ", 512 x 3 KB, next() to ready, "
+                    + (slots == 1 ? "nothing ahead" : slots + " slots");
+            double p50 = Timing.percentile(nanos, CALLS, 50) / 1e3;
+            double p99 = Timing.percentile(nanos, CALLS, 99) / 1e3;
+            boolean aimed = mode == DeviceMode.RESIDENT && slots > 1;
+            Measurement measurement = Measurement.of(part, what + ", p50", p50, "us");
+            report.add(aimed ? measurement.atMost(25, isNvidia) : measurement);
+            report.add(Measurement.of(part, what + ", p99", p99, "us"));
+        }
     }
 }

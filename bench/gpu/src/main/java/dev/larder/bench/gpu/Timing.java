@@ -6,6 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Measures durations in several rounds. */
 final class Timing {
+    private static final long BETWEEN_QUERIES_NS = 2_000;
+
     private Timing() {}
 
     /** The work to measure. */
@@ -62,13 +64,16 @@ final class Timing {
         }
     }
 
-    /** Waits for a fence without pauses. */
+    /** Waits for a fence without long pauses. Constant queries would hold up other threads in the driver. */
     static void spinOpen(Fence fence) {
         for (int looks = 0; !fence.isPassed(); looks++) {
             if (looks > 10_000) {
                 LockSupport.parkNanos(1_000); // negligible after such a long wait
             } else {
-                Thread.onSpinWait();
+                long queried = System.nanoTime();
+                while (System.nanoTime() - queried < BETWEEN_QUERIES_NS) {
+                    Thread.onSpinWait();
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Settings here come first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, part of a name, or {@code host}),
  * then {@code $LOCAL_RANK}, which assigns the devices of the best kind in turn, then the first device of the best kind. If both
- * OpenCL and CUDA have devices of that kind, OpenCL's are used.
+ * OpenCL and CUDA have devices of that kind, CUDA's are used, or OpenCL's if CUDA's cannot be opened (no NVRTC).
  */
 public final class DeviceChoice implements Device {
     private static final List<String> KINDS = List.of("gpu", "accelerator", "cpu");

@@ -33,6 +33,7 @@ class DeviceChoiceTest {
         private final List<DeviceInfo> devices;
         private final List<String> opened = new ArrayList<>();
         private @Nullable LarderException failure;
+        private ErrorCode ofOpening = ErrorCode.UNEXPECTED;
 
         Provider(String backend, String... kindsAndNames) {
             this.backend = backend;
@@ -48,6 +49,11 @@ class DeviceChoiceTest {
 
         Provider failing(ErrorCode code) {
             failure = Failure.of(code, "driver is amiss").exception();
+            return this;
+        }
+
+        Provider lacking() {
+            ofOpening = ErrorCode.NOT_FOUND;
             return this;
         }
 
@@ -67,7 +73,7 @@ class DeviceChoiceTest {
         @Override
         public DeviceBackend open(DeviceInfo device) {
             opened.add(device.name());
-            throw Failure.of(ErrorCode.UNEXPECTED, "opened").exception();
+            throw Failure.of(ofOpening, "opened by " + backend).exception();
         }
     }
 
@@ -180,6 +186,27 @@ class DeviceChoiceTest {
 
         assertThat(mixed.opened).isEmpty();
         assertThat(other.opened).containsExactly("Made up");
+    }
+
+    @Test
+    void aBackendThatCannotOpenItsDeviceLeavesItToTheNextUnlessItIsNamed() {
+        for (Device wanted : List.of(Device.auto(), Device.auto().named("H200"))) {
+            Provider first = new Provider("cuda", "gpu:H200").lacking();
+            Provider second = new Provider("opencl", "gpu:H200");
+
+            errorsOf(() -> open(new InstalledDevices(List.of(first, second)), (DeviceChoice) wanted, Map.of()));
+
+            assertThat(first.opened).containsExactly("H200");
+            assertThat(second.opened).containsExactly("H200");
+        }
+        Provider lacking = new Provider("cuda", "gpu:H200").lacking();
+        Provider other = new Provider("opencl", "gpu:H200");
+        InstalledDevices both = new InstalledDevices(List.of(lacking, other));
+        assertThatThrownBy(() -> open(both, Device.cuda(), Map.of())).hasMessageContaining("opened by cuda");
+        String errors = errorsOf(
+                () -> open(both, Device.auto(), Map.of("LARDER_DEVICE", "cuda:0"))); // the reason, not "no such device"
+        assertThat(errors).contains("reason=opened by cuda").hasLineCount(1);
+        assertThat(other.opened).isEmpty();
     }
 
     @Test

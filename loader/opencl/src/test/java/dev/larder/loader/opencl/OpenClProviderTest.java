@@ -3,6 +3,7 @@ package dev.larder.loader.opencl;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -28,8 +29,9 @@ class OpenClProviderTest {
         DeviceInfo info = OpenClRig.info();
 
         assertThat(info.toString()).startsWith("opencl:0 ");
+        assumeTrue(info.platform().contains("Portable Computing Language"), "another driver than PoCL");
         assertThat(info.kind()).isEqualTo("cpu");
-        assertThat(info.platform()).contains("Portable Computing Language").contains("OpenCL");
+        assertThat(info.platform()).contains("OpenCL");
         assertThat(info.maxAllocationBytes()).isBetween(1L << 20, info.memoryBytes());
         assertThat(info.computeUnits()).isPositive();
         assertThat(info.unifiedMemory()).isTrue();

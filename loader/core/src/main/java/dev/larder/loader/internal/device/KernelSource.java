@@ -58,7 +58,8 @@ public interface KernelSource {
     /**
      * Returns the text of the kernel: OpenCL C 1.2, to be built without options that relax arithmetic. With {@code __CUDACC__}
      * defined it is also valid C++, if the backend defines OpenCL's names: its keywords and types, vector lanes {@code .s0},
-     * {@code as_float} and similar, {@code get_global_id}, and {@code larder_uchar16 (…)}, which makes a vector from its lanes.
+     * {@code as_float} and similar, {@code get_global_id}; {@code larder_uchar16 (…)}, which makes a vector from its lanes; and
+     * {@code larder_from_half(uint)} and {@code larder_to_half(float)}, which convert between 32-bit floats and the bits of 16-bit floats.
      */
     String text();
 

@@ -21,19 +21,17 @@ final class KernelFunctions {
             float larder_divide_by_255(float x) {
               return x * %s + x * %s;
             }
+            #ifndef __CUDACC__
             float larder_from_half(uint bits) {
-              const uint exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff, sign = (bits & 0x8000) << 16;
-              const uint tiny = as_uint(fraction * 0x1.0p-24f), wide = exponent == 0x1f ? 0x7f800000 : (exponent + 112) << 23;
-              return as_float(sign | (exponent == 0 ? tiny : wide | (fraction << 13)));
+              uchar half_bytes[2] __attribute__((aligned(2))) = {(uchar) bits, (uchar) (bits >> 8)};
+              return vload_half(0, (const half *) half_bytes);
             }
             uint larder_to_half(float value) {
-              const uint bits = as_uint(value), sign = (bits >> 16) & 0x8000, size = bits & 0x7fffffff;
-              const uint fraction = (size >> 13) & 0x3ff;
-              const uint tiny = as_uint(as_float(size) + 0.5f) - 0x3f000000; // adding 0.5 rounds to multiples of 2^-24
-              const uint normal = (size - 0x38000000 + 0xfff + ((size >> 13) & 1)) >> 13;
-              const uint large = size > 0x7f800000 ? 0x7c00 | (fraction == 0 ? 1 : fraction) : 0x7c00;
-              return sign | (size >= 0x477ff000 ? large : size < 0x38800000 ? tiny : normal);
+              uchar half_bytes[2] __attribute__((aligned(2)));
+              vstore_half_rte(value, 0, (half *) half_bytes);
+              return half_bytes[0] | half_bytes[1] << 8;
             }
+            #endif
             uint larder_to_bfloat16(float value) {
               const uint bits = as_uint(value), upper = bits >> 16;
               return (bits & 0x7fffffff) > 0x7f800000 ? upper | 0x40 : (bits + 0x7fff + (upper & 1)) >> 16;

@@ -26,6 +26,18 @@ final class CudaPrelude {
             __device__ inline float as_float(uint x) { return __uint_as_float(x); }
             __device__ inline ulong as_ulong(double x) { return (ulong) __double_as_longlong(x); }
             __device__ inline double as_double(ulong x) { return __longlong_as_double((long long) x); }
+            #ifdef __CUDACC_RTC__ // the assembly language of NVRTC
+            __device__ inline float larder_from_half(uint bits) {
+              float value;
+              asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((ushort) bits));
+              return value;
+            }
+            __device__ inline uint larder_to_half(float value) {
+              ushort bits;
+              asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+              return bits;
+            }
+            #endif
             """;
 
     /** All vectors that kernels have: of words of 1 to 8 bytes, up to 16 bytes long. */

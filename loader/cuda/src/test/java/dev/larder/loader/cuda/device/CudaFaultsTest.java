@@ -125,6 +125,7 @@ class CudaFaultsTest {
 
     @Test
     void theEndOfTheProcessIsNoFailure() {
+        CudaStub.requireControl();
         Loader loader = loader().build();
         Iterator<Batch> batches = loader.epoch(0).iterator();
         batches.next().await(Duration.ofSeconds(20));

@@ -1,6 +1,7 @@
 package dev.larder.loader.cuda.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.jna.Function;
@@ -28,6 +29,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * A CUDA driver and a compiler without a GPU, built of C by this machine's compilers: does what it is told to, and fails a test that
  * leaves something behind or misuses something. Without the compilers, tests are skipped.
+ *
+ * <p>{@code -Dlarder.cuda.library=libcuda.so.1} names the driver of a GPU instead. Tests that control the driver are then skipped, and
+ * nothing is counted.
  */
 final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback {
     static final int ILLEGAL_ADDRESS = 700;
@@ -40,7 +44,9 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        build();
+        if (!isOfGpu()) {
+            build();
+        }
     }
 
     @Override
@@ -55,9 +61,19 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
         reset();
     }
 
+    /** Returns whether tests use the driver of a GPU: it is named without a path. */
+    static boolean isOfGpu() {
+        return !System.getProperty(CudaLibrary.PROPERTY).contains("/");
+    }
+
+    /** Skips a test that controls the driver, if it is that of a GPU. */
+    static void requireControl() {
+        assumeFalse(isOfGpu(), "needs a driver without a GPU, which fails and waits when it is told to");
+    }
+
     // ---- building
 
-    static void build() {
+    private static void build() {
         for (String compiler : List.of("gcc", "g++")) {
             assumeTrue(hasProgram(compiler), "no " + compiler + " on this machine to build a driver without a GPU");
         }
@@ -108,6 +124,7 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
     // ---- telling and asking
 
     private static Function function(String name) {
+        requireControl();
         Posix.system();
         return NativeLibrary.getInstance(System.getProperty(CudaLibrary.PROPERTY))
                 .getFunction(name, Function.C_CONVENTION);
@@ -141,6 +158,9 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
     }
 
     static void reset() {
+        if (isOfGpu()) {
+            return;
+        }
         boolean lost = count("lost") != 0;
         function("stub_reset").invokeVoid(new Object[0]);
         if (lost) { // pages of a context that is lost stay locked, and the context with them
@@ -155,7 +175,7 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
     /** Counts what there is beyond what was left before; empty where there is nothing. */
     static Map<String, Long> live() {
         Map<String, Long> live = new LinkedHashMap<>();
-        for (String kind : KINDS) {
+        for (String kind : isOfGpu() ? List.<String>of() : KINDS) {
             long more = count(kind) - LEFT.getOrDefault(kind, 0L);
             if (more != 0 && !(kind.equals("contexts") && count("lost") != 0)) {
                 live.put(kind, more);
@@ -166,7 +186,7 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
 
     /** Takes what there is now for left on purpose: memory that a device may still use. */
     static void leaveAsItIs() {
-        for (String kind : KINDS) {
+        for (String kind : isOfGpu() ? List.<String>of() : KINDS) {
             if (!kind.equals("misuse")) {
                 LEFT.put(kind, count(kind));
             }

@@ -60,6 +60,11 @@ class DlpackFrameworksTest {
         }
     }
 
+    private static List<String> environment(Python python) {
+        String jax = CudaStub.isOfGpu() ? "XLA_PYTHON_CLIENT_PREALLOCATE=false" : "JAX_PLATFORMS=cpu";
+        return List.of("env", "PYTHONHOME=" + python.home(), "OMP_NUM_THREADS=1", jax);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"torch", "numpy", "jax"})
     void aFrameworkTakesTensorsAndTheBatchEndsWithTheLastView(String framework) {
@@ -71,7 +76,7 @@ class DlpackFrameworksTest {
                 "-Xmx512m", "-Xss4m", "-D" + CudaLibrary.PROPERTY + "=" + System.getProperty(CudaLibrary.PROPERTY)));
         try (Pictures pictures = new Pictures();
                 ChildJvm child = ChildJvm.start(
-                        List.of("env", "PYTHONHOME=" + python.home(), "OMP_NUM_THREADS=1", "JAX_PLATFORMS=cpu"),
+                        environment(python),
                         System.getProperty("java.class.path"),
                         flags,
                         DlpackProgram.class.getName(),
@@ -79,14 +84,16 @@ class DlpackFrameworksTest {
                         python.library(),
                         python.path(),
                         framework,
-                        python.takesVersioned() ? "versioned" : "")) {
+                        python.takesVersioned() ? "versioned" : "",
+                        CudaStub.isOfGpu() ? "gpu" : "")) {
             assertThat(child.awaitExit()).as(child.errors()).isZero();
             List<String> said = child.remainingLines();
             assertThat(said).contains("left=0").anyMatch(line -> line.startsWith("framework=" + framework));
+            int batches = CudaStub.isOfGpu() && framework.equals("numpy") ? 6 : 12;
             assertThat(said.stream().filter(line -> line.startsWith("batch=Batch{closed}")))
-                    .hasSize(12);
+                    .hasSize(batches);
             assertThat(said.stream().filter(line -> line.endsWith(" versioned")))
-                    .hasSize(python.takesVersioned() ? 6 : 0);
+                    .hasSize(python.takesVersioned() ? batches / 2 : 0);
         }
     }
 }

@@ -19,16 +19,22 @@ import java.util.Map;
 /**
  * A process with a JVM and Python in it: gives tensors of batches to the framework that is named, and lets Python check what it sees.
  *
- * <p>Arguments: the store, libpython, the interpreter's sys.path, the framework, and {@code versioned} if it takes such
- * tensors.
+ * <p>Arguments: the store, libpython or nothing if the process is Python's, the interpreter's sys.path, the framework, {@code versioned}
+ * if it takes such tensors, and {@code gpu} if it takes tensors on a GPU.
  */
 final class DlpackProgram {
     /** RTLD_NOW and RTLD_GLOBAL: extension modules take Python's own functions from the process. */
     private static final int GLOBAL = 0x102;
 
+    private static final long DEFAULT_STREAM = 1;
+
     private final NativeLibrary python;
 
     private DlpackProgram(String library) {
+        if (library.isEmpty()) {
+            this.python = NativeLibrary.getProcess();
+            return;
+        }
         this.python = NativeLibrary.getInstance(library, Map.of(Library.OPTION_OPEN_FLAGS, GLOBAL));
         python.getFunction("Py_InitializeEx").invokeVoid(new Object[] {0});
     }
@@ -46,10 +52,10 @@ final class DlpackProgram {
 
             class Lent:
                 "A DLManagedTensor of a batch, for from_dlpack of any framework; it is taken once."
-                def __init__(self, address, versioned=False):
-                    self.address, self.name = address, b"dltensor_versioned" if versioned else b"dltensor"
+                def __init__(self, address, versioned=False, device=1):
+                    self.address, self.name, self.device = address, b"dltensor_versioned" if versioned else b"dltensor", device
                 def __dlpack_device__(self):
-                    return (1, 0)
+                    return (self.device, 0)
                 def __dlpack__(self, **unused):
                     new = ctypes.pythonapi.PyCapsule_New
                     new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -81,6 +87,8 @@ final class DlpackProgram {
 
     public static void main(String[] arguments) {
         DlpackProgram program = new DlpackProgram(arguments[1]);
+        boolean onGpu = arguments[5].equals("gpu");
+        boolean takesDevice = !onGpu || !arguments[3].equals("numpy");
         program.run(CAPSULES.formatted("'" + arguments[2] + "'") + FROM_DLPACK.get(arguments[3]));
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 Dataset dataset = larder.dataset("pictures")) {
@@ -89,12 +97,12 @@ final class DlpackProgram {
                     .transform("images", new Transform().toFloat().channelsFirst())
                     .shuffle(3)
                     .batchSize(20);
-            for (boolean onDevice : new boolean[] {false, true}) {
+            for (boolean onDevice : takesDevice ? new boolean[] {false, true} : new boolean[] {false}) {
                 try (Loader loader =
                         (onDevice ? builder.device(CudaDevice.of(0)).deviceSlots(2) : builder).build()) {
                     Iterator<Batch> batches = loader.epoch(0).iterator();
                     for (int i = 0; i < 6; i++) {
-                        program.check(batches.next(), onDevice, arguments[4].equals("versioned"));
+                        program.check(batches.next(), onDevice, onGpu, arguments[4].equals("versioned"));
                     }
                 }
             }
@@ -104,7 +112,7 @@ final class DlpackProgram {
         program.run("sys.stdout.flush()\nimport os\nos._exit(0)"); // frameworks wait for threads of theirs otherwise
     }
 
-    private void check(Batch batch, boolean onDevice, boolean takesVersioned) {
+    private void check(Batch batch, boolean onDevice, boolean onGpu, boolean takesVersioned) {
         batch.await(Duration.ofSeconds(20));
         BatchArray images = batch.array("images");
         ByteBuffer bytes = ByteBuffer.allocateDirect((int) images.byteSize()).order(ByteOrder.LITTLE_ENDIAN);
@@ -116,19 +124,19 @@ final class DlpackProgram {
         batch.lend();
         boolean versioned = batch.number() % 2 == 1 && takesVersioned;
         long address;
-        if (onDevice) { // memory of the stub is memory of the host: a framework without CUDA takes it as that
+        if (onDevice && !onGpu) { // memory of the stub is memory of the host: a framework without CUDA takes it as that
             address = DlpackStruct.create(images, 1, 0, versioned, null, batch::close);
         } else {
-            try (Dlpack tensors = Dlpack.of(batch)) {
+            try (Dlpack tensors = onDevice ? Dlpack.of(batch, DEFAULT_STREAM) : Dlpack.of(batch)) {
                 address = versioned ? tensors.versionedTensor("images") : tensors.tensor("images");
             }
         }
         run("""
-                t = take(Lent(%d, %s))
+                t = take(Lent(%d, %s, %d))
                 assert shape(t) == (20, 3, 12, 12), shape(t)
                 assert kind(t) == 'float32', kind(t)
                 assert abs(total(t) - %s) < 1e-6 * abs(total(t)), total(t)
-                """.formatted(address, versioned ? "True" : "False", expected));
+                """.formatted(address, versioned ? "True" : "False", onDevice && onGpu ? 2 : 1, expected));
         if (!batch.isOpen()) {
             throw new IllegalStateException("closed under the tensor");
         }

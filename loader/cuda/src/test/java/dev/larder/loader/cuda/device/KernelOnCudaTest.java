@@ -144,6 +144,7 @@ class KernelOnCudaTest {
 
     @Test
     void aSourceIsCompiledOnce() {
+        CudaStub.requireControl();
         try (DeviceBackend backend = CudaDevice.of(0).open()) {
             for (int i = 0; i < 3; i++) {
                 assertThat(backend.compile(Rig.copy(100, KernelSource.Rows.staged())))
