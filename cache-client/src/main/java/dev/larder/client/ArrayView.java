@@ -231,22 +231,22 @@ public sealed class ArrayView permits OwnedArrayView {
 
     /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i) {
-        return longAt(address(i));
+        return longAt(address(i), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i, long j) {
-        return longAt(address(i, j));
+        return longAt(address(i, j), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i, long j, long k) {
-        return longAt(address(i, j, k));
+        return longAt(address(i, j, k), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long... index) {
-        return longAt(address(index));
+        return longAt(address(index), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array. Throws ArithmeticException if it does not fit an int. */
@@ -301,7 +301,7 @@ public sealed class ArrayView permits OwnedArrayView {
         if (dtype.kind() != Kind.DATETIME) {
             throw Accessors.refusal("getInstant", entry.name(), dtype);
         }
-        return Dates.instant(dtype, longAt(address(index)));
+        return Dates.instant(dtype, longAt(address(index), "getInstant"));
     }
 
     /**
@@ -501,10 +501,10 @@ public sealed class ArrayView permits OwnedArrayView {
         return value;
     }
 
-    private long longAt(long address) {
+    private long longAt(long address, String method) {
         long value = plainCode == ElementReader.PLAIN_INT64
                 ? RawMemory.getLong(address)
-                : isInteger ? ElementReader.toLong(kind, address, swapped) : refuse("getLong");
+                : isInteger ? ElementReader.toLong(kind, address, swapped) : refuse(method);
         requireOpen();
         if (value < 0 && kind == ElementReader.Kind.UINT64) {
             throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
@@ -523,7 +523,7 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     private int intAt(long address) {
-        return Math.toIntExact(longAt(address));
+        return Math.toIntExact(longAt(address, "getInt"));
     }
 
     /*

@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** Describes a syntax error and its position in a literal. The caller, who knows the file, converts it to a failure. */
+/** Describes a syntax error and its position in a literal. Callers add the file, and throw a failure. */
 final class LiteralFault extends Exception {
     /** The remedy for a file. */
     static final String SAVE_AGAIN = "save the array again with numpy.save(..., allow_pickle=False)";

@@ -94,7 +94,9 @@ class ArrayViewTest {
         assertThatThrownBy(() -> dataset.array("unsigned").getLong(0)).isInstanceOf(ArithmeticException.class);
         assertThatThrownBy(() -> dataset.array("cube").getLong(0, 0, 0))
                 .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("getLong")
                 .hasMessageContaining("getFloat");
+        assertThatThrownBy(() -> dataset.array("cube").getInt(0, 0, 0)).hasMessageContaining("getInt");
     }
 
     @Test
