@@ -150,42 +150,42 @@ public final class BatchArray {
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i) {
-        return longAt(address(i));
+        return longAt(address(i), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i, long j) {
-        return longAt(address(i, j));
+        return longAt(address(i, j), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i, long j, long k) {
-        return longAt(address(i, j, k));
+        return longAt(address(i, j, k), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long... index) {
-        return longAt(address(index));
+        return longAt(address(index), "getLong");
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i) {
-        return Math.toIntExact(longAt(address(i)));
+        return intAt(address(i));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i, long j) {
-        return Math.toIntExact(longAt(address(i, j)));
+        return intAt(address(i, j));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i, long j, long k) {
-        return Math.toIntExact(longAt(address(i, j, k)));
+        return intAt(address(i, j, k));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long... index) {
-        return Math.toIntExact(longAt(address(index)));
+        return intAt(address(index));
     }
 
     /** Returns the real part of one element of a complex array. */
@@ -213,7 +213,7 @@ public final class BatchArray {
         if (dtype().kind() != Kind.DATETIME) {
             throw Accessors.refusal("getInstant", name(), dtype());
         }
-        return Dates.instant(dtype(), longAt(address(index)));
+        return Dates.instant(dtype(), longAt(address(index), "getInstant"));
     }
 
     /** Returns a window on one row, without copying. Do not use it after the batch is closed: it then contains another batch. */
@@ -242,9 +242,13 @@ public final class BatchArray {
         return value;
     }
 
-    private long longAt(long address) {
+    private int intAt(long address) {
+        return Math.toIntExact(longAt(address, "getInt"));
+    }
+
+    private long longAt(long address, String method) {
         if (!isInteger) {
-            throw Accessors.refusal("getLong", name(), dtype());
+            throw Accessors.refusal(method, name(), dtype());
         }
         long value = ElementReader.toLong(kind, address, swapped);
         requireOpen();

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 public record InstalledDevices(List<DeviceProvider> providers) {
     private static final Logger LOG = Logs.of(InstalledDevices.class);
 
-    /** Sorted first: its devices are also OpenCL devices, but a batch costs the host half of the time with CUDA. */
+    /** Sorted first: its devices are also OpenCL devices, but a small batch takes half the time with CUDA. */
     private static final String FIRST = "cuda";
 
     /** Finds the providers of one backend, or of all backends if null. */
