@@ -66,7 +66,8 @@ final class DemoTest {
             List<Long> readers = readers(demo.out());
             assertThat(readers).doesNotHaveDuplicates().hasSize(4);
             awaitEnd(readers);
-            assertThat(demo.out()).containsPattern("all of them together map (29\\.9|30\\.\\d) MiB, one copy");
+            // less than 30 MiB if the daemon, which moves data to huge pages, maps pages at the same time
+            assertThat(demo.out()).containsPattern("all of them together map (2[4-9]|30)\\.\\d MiB, one copy");
         }
     }
 
