@@ -244,6 +244,11 @@ public final class Daemon implements AutoCloseable {
         return loadService.load(request, listener);
     }
 
+    /** Names the datasets that the caller will load one by one if a load of several fails: waits for them outlive that load. */
+    public void loadedApart(Set<String> datasets) {
+        waits.loadedApart(datasets);
+    }
+
     /**
      * Records that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
      *

@@ -34,6 +34,7 @@ final class PendingWaits {
     private final Maintenance maintenance;
     private final ScheduledExecutorService timer;
     private volatile boolean closed;
+    private volatile Set<String> loadedApart = Set.of();
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
     /** A client and the dataset or array that it waits for. */
@@ -77,11 +78,16 @@ final class PendingWaits {
         if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
         }
-        if (evenIfUnknown) {
+        if (evenIfUnknown || loadedApart.contains(wait.dataset())) {
             awaitUnknown(wait, timeout);
             return;
         }
         reply.problem(residency.noSuchDataset(wait.dataset()));
+    }
+
+    /** Names the datasets that will be loaded one by one if a load of several fails: waits for them outlive that load. */
+    void loadedApart(Set<String> datasets) {
+        loadedApart = Set.copyOf(datasets);
     }
 
     /** Answers for a resident dataset or follows a load. Returns false if there is neither. */
@@ -128,6 +134,8 @@ final class PendingWaits {
                 answerAgain(wait, failure);
             } else if (failure != null && isGivenUp(failure)) {
                 wait.reply.problem(closed ? stopping() : didNotArrive(wait, resident, (LarderException) failure));
+            } else if (failure != null && load.datasets().size() > 1 && loadedApart.contains(wait.dataset())) {
+                awaitNext(wait, load, failure);
             } else if (failure != null) {
                 wait.reply.problem(failure);
             } else if (resident.isPresent()) {
@@ -141,6 +149,18 @@ final class PendingWaits {
                         .remedy("load it again"));
             }
         }));
+    }
+
+    /** Waits for the next load of the dataset, within the remaining time. It may have begun, or even ended. */
+    private void awaitNext(Wait wait, Ingest failed, Throwable failure) {
+        add(wait);
+        wait.reply.onEnd(() -> forget(wait));
+        boolean isKnown =
+                loads.find(wait.dataset()).filter(load -> load != failed).isPresent()
+                        || residency.find(wait.dataset()).isPresent();
+        if (isKnown && forget(wait) && !answerIfKnown(wait, () -> {})) {
+            wait.reply.problem(failure);
+        }
     }
 
     /** Returns whether another client was interrupted, ended or gave up; the wait itself did not. */

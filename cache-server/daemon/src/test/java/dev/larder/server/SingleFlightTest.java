@@ -10,11 +10,13 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -69,6 +71,42 @@ class SingleFlightTest {
         assertThat(recorders).allSatisfy(Recorder::awaitFirst);
         assertThat(served.control().list("", true)).hasSize(1);
         assertThat(ServedStore.entries(served.layout().dataset("d"))).containsExactly("1", "current");
+    }
+
+    /** As a daemon does with the datasets that it starts with. */
+    @Test
+    void aWaitForOneDatasetOutlivesALoadOfSeveralThatFailsIfEachIsLoadedAgain() throws InterruptedException {
+        Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1);
+        LoadRequest both = new LoadRequest(
+                List.of(
+                        new LoadRequest.Source("a", source.toString()),
+                        new LoadRequest.Source(
+                                "b", sources.resolve("missing.npy").toString())),
+                List.of(),
+                0);
+        CompletableFuture<Done> inVain = waitFor("a");
+        assertThatThrownBy(() -> daemon.load(both, progress -> {})).hasMessageContaining("missing.npy");
+        assertThatThrownBy(inVain::join).hasMessageContaining("missing.npy");
+
+        daemon.loadedApart(Set.of("a", "b"));
+        CompletableFuture<Done> first = waitFor("a");
+        CompletableFuture<Done> second = waitFor("b");
+        assertThatThrownBy(() -> daemon.load(both, progress -> {})).hasMessageContaining("missing.npy");
+        daemon.load(ServedStore.request("a", source), progress -> {});
+        assertThatThrownBy(() -> daemon.load(ServedStore.request("b", sources.resolve("missing.npy")), progress -> {}))
+                .hasMessageContaining("missing.npy");
+
+        assertThat(first.join().files()).isEqualTo(1);
+        assertThatThrownBy(second::join).hasMessageContaining("missing.npy");
+    }
+
+    /** Waits in another thread; returns when the daemon has the request. */
+    private CompletableFuture<Done> waitFor(String dataset) throws InterruptedException {
+        Recorder recorder = new Recorder();
+        CompletableFuture<Done> wait = CompletableFuture.supplyAsync(
+                () -> served.control().awaitEvenIfUnknown(dataset, PATIENCE, recorder), threads);
+        recorder.awaitFirst();
+        return wait;
     }
 
     @Test

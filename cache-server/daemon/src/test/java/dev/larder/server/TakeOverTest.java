@@ -129,6 +129,22 @@ class TakeOverTest {
     }
 
     @Test
+    void theRecordOfADaemonThatHasStoppedHasItsStart() throws IOException {
+        served.start();
+        List<String> running = startsIn(served.layout().lock());
+
+        served.control().stop(true, progress -> {});
+
+        assertThat(startsIn(served.layout().lock())).hasSize(1).isEqualTo(running);
+    }
+
+    private static List<String> startsIn(Path lock) throws IOException {
+        return Files.readAllLines(lock).stream()
+                .filter(line -> line.startsWith("started="))
+                .toList();
+    }
+
+    @Test
     void timesOfLastUseOutliveAStopInOrderInAFileThatTheNextDaemonTakes() throws IOException {
         Daemon first = served.start();
         load("d", 1);

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Loads the datasets that a daemon starts with. */
 public final class FirstLoads {
@@ -37,16 +39,20 @@ public final class FirstLoads {
      */
     public Map<String, LarderException> loadWhatLoads(LoadRequest request) {
         Map<String, LarderException> failed = new LinkedHashMap<>();
+        List<LoadRequest> each = split(request);
+        daemon.loadedApart(
+                request.sources().stream().map(LoadRequest.Source::name).collect(Collectors.toSet()));
         try {
             loadAll(request);
         } catch (LarderException e) {
             requireNoEnd(e);
-            List<LoadRequest> each = split(request);
             if (each.size() == 1) {
                 postpone(request, e, failed);
             } else {
                 loadEach(each, failed);
             }
+        } finally {
+            daemon.loadedApart(Set.of());
         }
         return failed;
     }

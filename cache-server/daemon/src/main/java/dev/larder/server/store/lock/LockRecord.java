@@ -63,15 +63,11 @@ public record LockRecord(
         return parse(text(descriptor));
     }
 
-    /** Describes this process as the owner of a store with intact versions. */
-    static LockRecord ofThisProcess() {
-        return ofThisProcess(Contents.INTACT);
-    }
-
-    static LockRecord ofThisProcess(Contents contents) {
+    /** Describes this process as the owner of a store since {@code start}. */
+    static LockRecord ofThisProcess(Contents contents, Instant start) {
         return new LockRecord(
                 ProcessHandle.current().pid(),
-                Instant.now().toString(),
+                start.toString(),
                 currentBootId(),
                 StoreLayout.FORMAT_VERSION,
                 ReleaseVersion.text(),

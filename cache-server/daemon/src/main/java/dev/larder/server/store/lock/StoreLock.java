@@ -12,6 +12,7 @@ import dev.larder.server.store.space.Mount;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,6 +73,7 @@ public final class StoreLock implements AutoCloseable {
     private final int folder;
     private final LockRecord found;
     private final boolean isVolatile;
+    private final Instant start = Instant.now();
     private boolean held = true;
 
     private StoreLock(Posix posix, Path file, int descriptor, int folder) {
@@ -105,7 +107,7 @@ public final class StoreLock implements AutoCloseable {
                 if (posix.status(descriptor).isLinked()) {
                     lockFolder(posix, folder, layout);
                     StoreLock lock = new StoreLock(posix, file, descriptor, folder);
-                    lock.write(LockRecord.ofThisProcess(lock.contents()));
+                    lock.write(lock.record(lock.contents()));
                     taken = true;
                     return lock;
                 }
@@ -151,7 +153,7 @@ public final class StoreLock implements AutoCloseable {
      * nothing.
      */
     public static byte[] removalRecord() {
-        LockRecord untrusted = LockRecord.ofThisProcess(LockRecord.Contents.UNTRUSTED);
+        LockRecord untrusted = LockRecord.ofThisProcess(LockRecord.Contents.UNTRUSTED, Instant.now());
         String record = new String(untrusted.toBytes(), StandardCharsets.UTF_8);
         return (record + REMOVAL + "\n").getBytes(StandardCharsets.UTF_8);
     }
@@ -178,12 +180,19 @@ public final class StoreLock implements AutoCloseable {
     }
 
     private static void requireOwnFile(FileStatus found, Path file) {
-        if (!found.isRegular() || found.uid() != Posix.system().userId()) {
-            throw Failure.of(ErrorCode.REFUSED, "the store's lock is not this user's file")
-                    .with("file", file)
+        if (!found.isRegular()) {
+            throw Failure.of(ErrorCode.REFUSED, "the store's lock is not a file")
+                    .with("lock", file)
+                    .remedy("check who created it, and remove it");
+        }
+        if (found.uid() != Posix.system().userId()) {
+            throw Failure.of(ErrorCode.REFUSED, "the store belongs to another user")
+                    .with("lock", file)
                     .with("uid", Posix.system().userId())
                     .with("ownerUid", found.uid())
-                    .remedy("check who created it, and remove it");
+                    .remedy(
+                            "start its daemon as that user, or by its service (systemctl start larder), or name another store with"
+                                    + " --store");
         }
     }
 
@@ -224,9 +233,13 @@ public final class StoreLock implements AutoCloseable {
         return found.contentsFound(isVolatile);
     }
 
+    private LockRecord record(LockRecord.Contents contents) {
+        return LockRecord.ofThisProcess(contents, start);
+    }
+
     /** Records that every version has been checked. If a start ends before this, the next one trusts them no more than this one did. */
     public void markAdopted() {
-        write(LockRecord.ofThisProcess());
+        write(record(LockRecord.Contents.INTACT));
     }
 
     /** Syncs the store to its disk, then records for the next start that it was left in order; records nothing if that fails. */
@@ -235,7 +248,7 @@ public final class StoreLock implements AutoCloseable {
             if (!isVolatile) {
                 BulkIo.system().syncFileSystem(descriptor);
             }
-            write(LockRecord.ofThisProcess().stoppedInOrder());
+            write(record(LockRecord.Contents.INTACT).stoppedInOrder());
         } catch (LarderException e) {
             LOG.warn(
                     "the store may not be synced to its disk, so it is not trusted after a reboot: {}", e.getMessage());

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LockRecordTest {
     @Test
     void whatIsWrittenIsReadBack() {
-        LockRecord record = LockRecord.ofThisProcess();
+        LockRecord record = LockRecord.ofThisProcess(LockRecord.Contents.INTACT, Instant.now());
 
         assertThat(parse(record)).isEqualTo(record);
         assertThat(parse(record.stoppedInOrder())).isEqualTo(record.stoppedInOrder());
@@ -51,7 +52,7 @@ class LockRecordTest {
 
     @Test
     void aRecordFitsOnlyItsOwnBootAndFormat() {
-        LockRecord here = LockRecord.ofThisProcess();
+        LockRecord here = LockRecord.ofThisProcess(LockRecord.Contents.INTACT, Instant.now());
 
         assertThat(here.fitsThisBoot()).isTrue();
         assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, "", true, INTACT).fitsThisBoot())
@@ -75,7 +76,10 @@ class LockRecordTest {
     })
     void whatIsTrustedAfterARestartFollowsFromBootAndStop(String record, LockRecord.Contents expected) {
         String text = record.replace(' ', '\n')
-                .replace("here", LockRecord.ofThisProcess().bootId())
+                .replace(
+                        "here",
+                        LockRecord.ofThisProcess(LockRecord.Contents.INTACT, Instant.now())
+                                .bootId())
                 .replace("formatVersion=1", "formatVersion=" + StoreLayout.FORMAT_VERSION);
 
         assertThat(LockRecord.parse(text).contentsFound(false)).isEqualTo(expected);
