@@ -19,8 +19,8 @@ import java.util.Map;
 /**
  * A process with a JVM and Python in it: gives tensors of batches to the framework that is named, and lets Python check what it sees.
  *
- * <p>Arguments: the store, libpython or nothing if the process is Python's, the interpreter's sys.path, the framework, {@code versioned}
- * if it takes such tensors, and {@code gpu} if it takes tensors on a GPU.
+ * <p>Arguments: the store, libpython, the interpreter's sys.path, the framework, {@code versioned} if it takes such tensors, and
+ * {@code gpu} if it takes tensors on a GPU.
  */
 final class DlpackProgram {
     /** RTLD_NOW and RTLD_GLOBAL: extension modules take Python's own functions from the process. */
@@ -31,10 +31,6 @@ final class DlpackProgram {
     private final NativeLibrary python;
 
     private DlpackProgram(String library) {
-        if (library.isEmpty()) {
-            this.python = NativeLibrary.getProcess();
-            return;
-        }
         this.python = NativeLibrary.getInstance(library, Map.of(Library.OPTION_OPEN_FLAGS, GLOBAL));
         python.getFunction("Py_InitializeEx").invokeVoid(new Object[] {0});
     }
