@@ -25,8 +25,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "gc",
         description = {
-            "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm and /var/tmp, and"
-                    + " the one that --store or $$LARDER_STORE names. Root removes those of all users.",
+            "Remove stores of daemons that died without cleaning up: the one that --store names, or those named larder*"
+                    + " in /dev/shm and /var/tmp, and $$LARDER_STORE. Root removes those of all users.",
             "A store with a live daemon is never touched, nor anything that is not a store. A store that was kept on"
                     + " purpose (serve --keep) or holds computed data, which has no source, is removed only with"
                     + " --kept. Files that are still read are unlinked too; their memory is freed when the readers"
@@ -44,10 +44,7 @@ final class Gc implements Callable<Integer> {
             description = "Also remove stores that were kept on purpose, and computed data that has no source.")
     boolean kept;
 
-    @Option(
-            names = "--under",
-            paramLabel = "DIR",
-            description = "Look for stores here (default: /dev/shm and /var/tmp).")
+    @Option(names = "--under", paramLabel = "DIR", description = "Look for stores named larder* in this folder.")
     @Nullable
     Path folder;
 
@@ -61,15 +58,9 @@ final class Gc implements Callable<Integer> {
                     .with("under", folder)
                     .remedy("name the folder that has the stores");
         }
-        TreeSet<Path> candidates = new TreeSet<>();
-        List<Path> places = folder == null ? StoreLocation.PLACES : List.of(folder.toAbsolutePath());
-        places.forEach(place -> candidates.addAll(Leftovers.candidates(place)));
-        if (larder.store != null || System.getenv(StoreLocation.STORE_VARIABLE) != null) {
-            candidates.add(larder.store());
-        }
         List<StoreReport> reports = new ArrayList<>();
         List<LarderException> failures = new ArrayList<>();
-        for (Path candidate : candidates) {
+        for (Path candidate : candidates()) {
             try {
                 Optional<StoreReport> report = dryRun ? Leftovers.look(candidate) : Leftovers.remove(candidate, kept);
                 report.ifPresent(reports::add);
@@ -85,6 +76,19 @@ final class Gc implements Callable<Integer> {
             throw failures.get(failures.size() - 1);
         }
         return 0;
+    }
+
+    private TreeSet<Path> candidates() {
+        TreeSet<Path> candidates = new TreeSet<>();
+        if (folder != null) {
+            candidates.addAll(Leftovers.candidates(folder.toAbsolutePath()));
+        } else if (larder.store == null) {
+            StoreLocation.PLACES.forEach(place -> candidates.addAll(Leftovers.candidates(place)));
+        }
+        if (larder.store != null || System.getenv(StoreLocation.STORE_VARIABLE) != null) {
+            candidates.add(larder.store());
+        }
+        return candidates;
     }
 
     private void print(List<StoreReport> reports) {

@@ -302,13 +302,17 @@ final class Serve implements Callable<Integer> {
                     httpHosts,
                     httpTokenFile,
                     StatusPage.resources(daemon.overview(), daemon.layout().root()));
-            larder.out().println("Status page: " + address.apply(HttpEndpoint.PAGE));
-            larder.out().println("Metrics: " + address.apply(HttpEndpoint.METRICS));
+            if (logging.isJson()) { // more people may read a log than may have the token
+                log().info("status page: {}", address.apply(HttpEndpoint.PAGE).resolve(HttpEndpoint.PAGE));
+            } else {
+                larder.out().println("Status page: " + address.apply(HttpEndpoint.PAGE));
+                larder.out().println("Metrics: " + address.apply(HttpEndpoint.METRICS));
+            }
         }
         if (untilIdle != null) {
             Duration limit = untilIdle;
             daemon.whenIdle(limit, () -> {
-                larder.out().println("Unused for " + Units.duration(limit) + ": ending.");
+                tell("Unused for " + Units.duration(limit) + ": ending.");
                 daemon.stop(keep || daemon.holdsComputed());
             });
         }
@@ -344,7 +348,7 @@ final class Serve implements Callable<Integer> {
             }
         }
         boolean kept = Files.exists(daemon.layout().data());
-        larder.out().println(kept ? "The store is kept." : "Cleaned up: " + Outcome.freed(cleanUp));
+        tell(kept ? "The store is kept." : "Cleaned up: " + Outcome.freed(cleanUp));
         return detach && !isLeftAlone ? ErrorCode.INTERRUPTED.number() : 0;
     }
 
@@ -354,13 +358,17 @@ final class Serve implements Callable<Integer> {
         }
         LoadRequest request = options.request(sources, larder.debug, StandardInput.open());
         Loaded loaded = load(daemon, request);
-        if (!json && !logging.isJson()) { // else each is an event already
-            loaded.failed().forEach((dataset, failure) -> {
-                larder.err().println("larder: not loaded: " + dataset);
-                FailureReport.report(failure, larder.debug, larder.err());
-            });
-        }
+        loaded.failed().forEach(this::tellOfFailure);
         return loaded;
+    }
+
+    private void tellOfFailure(String dataset, LarderException failure) {
+        if (logging.isJson()) {
+            log().error("not loaded: {}: {}", dataset, failure.getMessage());
+        } else if (!json) { // else it is an event already
+            larder.err().println("larder: not loaded: " + dataset);
+            FailureReport.report(failure, larder.debug, larder.err());
+        }
     }
 
     private Loaded load(Daemon daemon, LoadRequest request) {
@@ -368,7 +376,8 @@ final class Serve implements Callable<Integer> {
                 .map(LoadRequest.Source::name)
                 .distinct()
                 .count();
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.isJson())) {
+        try (ProgressDisplay display =
+                logging.isJson() && !json ? ProgressDisplay.none() : ProgressDisplay.on(larder.err(), json)) {
             FirstLoads loads = new FirstLoads(daemon, display);
             if (!strictLoads) {
                 return new Loaded(datasets, loads.loadWhatLoads(request), loads.forgotten());
@@ -400,12 +409,21 @@ final class Serve implements Callable<Integer> {
 
     private void sayDone(Loaded loaded) {
         if (detach) {
-            larder.out().println(loaded + " larder stop cleans up.");
+            tell(loaded + " larder stop cleans up.");
             larder.out().flush();
             DetachedProcess.reportReady();
             isLeftAlone = true;
         } else {
-            larder.out().println(loaded + " Ctrl+C to clean up.");
+            tell(loaded + " Ctrl+C to clean up.");
+        }
+    }
+
+    /** Prints a line, or logs it if the log is JSON: collectors read standard output and standard error as one. */
+    private void tell(String line) {
+        if (logging.isJson()) {
+            log().info(line);
+        } else {
+            larder.out().println(line);
         }
     }
 }

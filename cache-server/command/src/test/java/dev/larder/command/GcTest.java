@@ -103,6 +103,21 @@ class GcTest {
     }
 
     @Test
+    void aStoreThatIsNamedGoesAlone() {
+        Path named = LeavesNothingBehind.newStore();
+        Path other = LeavesNothingBehind.newStore(); // where gc looks without a name, too
+        leave(named);
+        leave(other);
+
+        JsonObject removed = only(Answer.of(named, "gc", "--json"));
+
+        assertThat(removed.get("store").getAsString()).isEqualTo(named.toString());
+        assertThat(named).doesNotExist();
+        assertThat(only(Answer.of(other, "gc", "--json")).get("state").getAsString())
+                .isEqualTo("removed");
+    }
+
+    @Test
     void aDryRunChangesNothingAndCountsWhatAGcThenRemoves() {
         leave(store);
 
@@ -162,7 +177,7 @@ class GcTest {
 
         assertThat(gc().out())
                 .contains("kept     " + store)
-                .contains("its daemon ended and kept it", "larder gc --kept removes it")
+                .contains("its daemon ended and kept it", "larder gc --kept --store " + store + " removes it")
                 .contains("stores=0");
         assertThat(store).isDirectory();
         assertThat(gc("--kept").out()).contains("removed  " + store);
@@ -331,7 +346,8 @@ class GcTest {
         FileTime anHourAgo = FileTime.from(Instant.now().minusSeconds(3600));
         Files.setLastModifiedTime(dead.resolve("daemon.lock"), anHourAgo);
 
-        try (CommandProcess daemon = serve(store, "--log-json")) {
+        try (CommandProcess daemon =
+                CommandProcess.onStore(store, "serve", "--log-json").awaitErr("stores of dead")) {
             String message = JsonParser.parseString(daemon.err())
                     .getAsJsonObject()
                     .get("message")

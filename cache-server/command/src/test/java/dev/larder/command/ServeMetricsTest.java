@@ -130,6 +130,41 @@ class ServeMetricsTest {
         }
     }
 
+    @Test
+    void aJsonLogHasAllThatTheDaemonWouldPrintButTheToken() throws IOException {
+        String bad = "bad=" + Files.writeString(folder.resolve("bad.npy"), "not numpy");
+        String good = "good=" + Samples.vector(folder, "v", 10);
+        try (CommandProcess daemon = CommandProcess.start(
+                "serve", "--log-json", "--log-level", "info", "--http", "0", "--load", bad, "--load", good)) {
+            daemon.awaitErr("Done caching: 1 of 2 datasets; not loaded: bad;");
+            String token =
+                    Files.readString(daemon.store().resolve("http.token")).strip();
+            daemon.signal("TERM").exitCode();
+
+            assertThat(daemon.out()).isEmpty();
+            assertThat(daemon.err()).contains("status page: http://127.0.0.1:").doesNotContain(token);
+            assertThat(daemon.err()
+                            .lines()
+                            .map(line -> JsonParser.parseString(line).getAsJsonObject()))
+                    .allSatisfy(line -> assertThat(line.keySet()).contains("time", "level", "message"))
+                    .filteredOn(line -> line.get("level").getAsString().equals("error"))
+                    .singleElement()
+                    .satisfies(line ->
+                            assertThat(line.get("message").getAsString()).startsWith("not loaded: bad: "));
+        }
+    }
+
+    @Test
+    void aSourceThatFailsTogetherWithOthersAndAloneIsOneFailure() throws IOException {
+        String bad = "bad=" + Files.writeString(folder.resolve("bad.npy"), "not numpy");
+        String good = "good=" + Samples.vector(folder, "v", 10);
+        try (CommandProcess daemon = CommandProcess.start("serve", "--http", "0", "--load", bad, "--load", good)
+                .awaitOut("Done caching: 1 of 2")) {
+            assertThat(read(address(daemon)))
+                    .contains("larder_loads_total{outcome=\"failed\"} 1.0", "larder_loads_total{outcome=\"done\"} 1.0");
+        }
+    }
+
     @Tag("slow")
     @Test
     void logLinesHaveTimeAndLevelAndTellAsMuchAsIsAskedFor() {

@@ -244,9 +244,12 @@ public final class Daemon implements AutoCloseable {
         return loadService.load(request, listener);
     }
 
-    /** Names the datasets that the caller will load one by one if a load of several fails: waits for them outlive that load. */
+    /**
+     * Names the datasets that the caller will load one by one if a load of several fails: waits for them outlive that load, and its failure
+     * is not counted.
+     */
     public void loadedApart(Set<String> datasets) {
-        waits.loadedApart(datasets);
+        loadService.loadedApart(datasets);
     }
 
     /**

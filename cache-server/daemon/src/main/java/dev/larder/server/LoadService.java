@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -55,6 +56,7 @@ final class LoadService {
     private final Shutdown shutdown;
     private final List<Recheck> rechecks;
     private volatile Consumer<Ingest> onStarted = ingest -> {};
+    private volatile Set<String> loadedApart = Set.of();
 
     /** From now on, clients wait for versions of an earlier boot until {@link #recover} has compared their checksums. */
     LoadService(
@@ -119,6 +121,20 @@ final class LoadService {
         return upload;
     }
 
+    /** Names the datasets that will be loaded one by one if a load of several fails; see {@link Daemon#loadedApart}. */
+    void loadedApart(Set<String> datasets) {
+        loadedApart = Set.copyOf(datasets);
+    }
+
+    boolean isLoadedApart(String dataset) {
+        return loadedApart.contains(dataset);
+    }
+
+    /** Returns whether the datasets of this load are loaded one by one if it fails. */
+    boolean isTriedAgain(Ingest load) {
+        return load.datasets().size() > 1 && loadedApart.containsAll(load.datasets());
+    }
+
     private void watch(Ingest ingest) {
         onStarted.accept(ingest);
         boolean isBuild = ingest instanceof Upload;
@@ -131,7 +147,7 @@ final class LoadService {
             counters.add(Counter.LOADING, -1);
             if (failure == null) {
                 counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
-            } else {
+            } else if (!isTriedAgain(ingest)) { // each dataset counts for itself
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
                 // one entry for all failed builds, or a member could push all other errors out
                 errors.recordUnlessCancelled(isBuild ? "" : String.join(", ", ingest.datasets()), failure);

@@ -34,7 +34,6 @@ final class PendingWaits {
     private final Maintenance maintenance;
     private final ScheduledExecutorService timer;
     private volatile boolean closed;
-    private volatile Set<String> loadedApart = Set.of();
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
     /** A client and the dataset or array that it waits for. */
@@ -78,16 +77,11 @@ final class PendingWaits {
         if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
         }
-        if (evenIfUnknown || loadedApart.contains(wait.dataset())) {
+        if (evenIfUnknown || loadService.isLoadedApart(wait.dataset())) {
             awaitUnknown(wait, timeout);
             return;
         }
         reply.problem(residency.noSuchDataset(wait.dataset()));
-    }
-
-    /** Names the datasets that will be loaded one by one if a load of several fails: waits for them outlive that load. */
-    void loadedApart(Set<String> datasets) {
-        loadedApart = Set.copyOf(datasets);
     }
 
     /** Answers for a resident dataset or follows a load. Returns false if there is neither. */
@@ -134,7 +128,7 @@ final class PendingWaits {
                 answerAgain(wait, failure);
             } else if (failure != null && isGivenUp(failure)) {
                 wait.reply.problem(closed ? stopping() : didNotArrive(wait, resident, (LarderException) failure));
-            } else if (failure != null && load.datasets().size() > 1 && loadedApart.contains(wait.dataset())) {
+            } else if (failure != null && loadService.isTriedAgain(load)) {
                 awaitNext(wait, load, failure);
             } else if (failure != null) {
                 wait.reply.problem(failure);

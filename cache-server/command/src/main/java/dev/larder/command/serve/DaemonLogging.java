@@ -31,7 +31,10 @@ public final class DaemonLogging {
         DEBUG
     }
 
-    @Option(names = "--log-json", description = "Log as JSON, one object a line: time, level, logger, message, error.")
+    @Option(
+            names = "--log-json",
+            description = "Log as JSON, one object a line: time, level, logger, message, error. All that the daemon"
+                    + " would print is an entry of the log, without the token; progress is left out.")
     boolean json;
 
     @Option(

@@ -29,6 +29,20 @@ public interface ProgressDisplay extends ProgressListener, AutoCloseable {
         return Posix.system().isTerminal(STANDARD_ERROR) ? new ProgressOnTerminal(err) : new ProgressLines(err);
     }
 
+    /** Returns a display that shows nothing. */
+    static ProgressDisplay none() {
+        return new ProgressDisplay() {
+            @Override
+            public void progress(Progress progress) {}
+
+            @Override
+            public void done(Done done) {}
+
+            @Override
+            public void close() {}
+        };
+    }
+
     /** Shows the end of a request that succeeded. */
     void done(Done done);
 

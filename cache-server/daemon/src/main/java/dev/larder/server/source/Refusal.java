@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.NearNames;
+import dev.larder.internal.layout.StoreLocation;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -170,7 +171,7 @@ public final class Refusal {
         if (cause instanceof NoSuchFileException) {
             return Files.isSymbolicLink(file) ? "it is a dangling link" : "it does not exist";
         } else if (cause instanceof AccessDeniedException) {
-            return "permission denied";
+            return "permission denied to the user " + StoreLocation.userName();
         } else if (cause instanceof FileSystemLoopException) {
             return "the folder contains itself, through a link";
         } else if (cause instanceof EOFException) {

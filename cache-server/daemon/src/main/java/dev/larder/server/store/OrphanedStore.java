@@ -125,7 +125,7 @@ final class OrphanedStore {
                         store,
                         State.KEPT,
                         "its daemon ended and kept it; larder serve --store " + store
-                                + " takes it over, larder gc --kept removes it")
+                                + " takes it over, larder gc --kept --store " + store + " removes it")
                 : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
     }
 
@@ -147,7 +147,7 @@ final class OrphanedStore {
                         State.COMPUTED,
                         found.detail() + "; its computed data has no source: datasets="
                                 + computed.subList(0, Math.min(MOST_NAMED, computed.size())) + "; larder serve --store "
-                                + store + " takes it over, larder gc --kept removes it");
+                                + store + " takes it over, larder gc --kept --store " + store + " removes it");
     }
 
     /** Measures without the lock, because measuring takes time and a daemon may need the lock to start. */

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Walks through the fields and buffers of one batch, in the order of the schema. Checks that the batch contains each buffer. */
 final class BatchCursor {
+    /** The bytes of the metadata of a buffer: its offset and its length. */
+    private static final int BUFFER_BYTES = 2 * Long.BYTES;
+
     private final ArrowFile file;
     private final RecordBatch batch;
     private final long bodyOffset;
@@ -59,6 +62,8 @@ final class BatchCursor {
         this.bufferCount = batch.buffersLength();
         if (batch.length() < 0) {
             throw file.refusal("a batch has " + batch.length() + " rows");
+        } else if (bufferCount > batch.getByteBuffer().limit() / BUFFER_BYTES) {
+            throw file.refusal("a batch has " + bufferCount + " buffers, more than fit into its message");
         }
     }
 

@@ -257,7 +257,7 @@ class SourceRefusalTest {
         Path file = SourceFiles.npy(folder.resolve("secret.npy"), "<f4", 3);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("---------"));
 
-        assertThat(refusal(folder)).hasMessageContaining("secret.npy reason=permission denied");
+        assertThat(refusal(folder)).hasMessageContaining("secret.npy reason=permission denied to the user ");
     }
 
     @ParameterizedTest

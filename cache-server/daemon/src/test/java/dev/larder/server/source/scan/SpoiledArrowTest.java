@@ -107,6 +107,18 @@ class SpoiledArrowTest {
         }
     }
 
+    /** The file claims a billion buffers, and that as many belong to the views of one column. */
+    @Test
+    void aNumberOfBuffersThatIsTooLargeForTheFileIsRefused() throws IOException {
+        byte[] bytes = Files.readAllBytes(ArrowScanTest.source("viewed-stream"));
+        int[] places = {352, 353, 355, 360, 361, 363, 364, 367, 569, 750, 752, 756};
+        int[] values = {0, 12, 12, 2, 4, 20, 0, 88, 144, 2, 0, 0};
+        for (int i = 0; i < places.length; i++) {
+            bytes[places[i]] = (byte) values[i];
+        }
+        check(SourceFiles.write(folder.resolve("x.arrow"), bytes), "a billion buffers");
+    }
+
     private static byte[] spoiled(byte[] good, Random random) {
         byte[] bytes = good.clone();
         ByteBuffer numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
