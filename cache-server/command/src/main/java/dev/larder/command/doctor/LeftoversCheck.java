@@ -33,18 +33,17 @@ final class LeftoversCheck implements Check {
                 .filter(report -> report.state() == State.COMPUTED)
                 .map(report ->
                         "larder serve --store " + report.store() + " (takes over computed data, which has no source)");
-        return Stream.concat(
-                        takeOvers,
-                        dead.stream().anyMatch(report -> report.state() == State.DEAD)
-                                ? Stream.of(removal(machine, dead))
-                                : Stream.of())
-                .collect(Collectors.joining("; "));
+        Stream<String> removals = dead.stream()
+                .filter(report -> report.state() == State.DEAD)
+                .map(report -> removal(machine, report))
+                .distinct();
+        return Stream.concat(takeOvers, removals).collect(Collectors.joining("; "));
     }
 
-    /** Names the store if it is the one of this check: gc finds only stores with default names. */
-    private static String removal(Machine machine, List<StoreReport> dead) {
-        boolean isNamed = dead.stream()
-                .anyMatch(report -> report.store().equals(machine.store().toAbsolutePath()));
-        return isNamed ? "larder gc --store " + machine.store() : "larder gc";
+    /** Names the store if it is the one of this check: without a name, gc finds only stores with default names. */
+    private static String removal(Machine machine, StoreReport dead) {
+        return dead.store().equals(machine.store().toAbsolutePath())
+                ? "larder gc --store " + machine.store()
+                : "larder gc";
     }
 }
