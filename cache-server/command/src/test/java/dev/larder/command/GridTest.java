@@ -35,7 +35,7 @@ class GridTest {
     private String[] words(String script, String... words) {
         List<String> all = new ArrayList<>(List.of("grid", "--devices", "2", "--out", out().toString()));
         all.addAll(List.of(words));
-        all.addAll(List.of("--", "sh", "-c", "cd " + folder + "; " + script));
+        all.addAll(List.of("--", "sh", "-c", "cd '" + folder + "'; " + script));
         return all.toArray(String[]::new);
     }
 

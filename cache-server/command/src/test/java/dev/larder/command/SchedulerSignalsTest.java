@@ -55,8 +55,8 @@ class SchedulerSignalsTest {
     void jobsOfAGridSaveTheirState() {
         String out = folder.resolve("grid").toString();
         String save = "trap 'echo {n} > saved; exit 0' USR1; echo {n} > up; while :; do sleep 0.05; done";
-        try (CommandProcess grid =
-                start("grid", "--devices", "1", "--out", out, "n=1", "--", "sh", "-c", "cd " + folder + "; " + save)) {
+        try (CommandProcess grid = start(
+                "grid", "--devices", "1", "--out", out, "n=1", "--", "sh", "-c", "cd '" + folder + "'; " + save)) {
             await().until(() -> Files.exists(folder.resolve("up")));
 
             grid.signal("USR1");

@@ -243,8 +243,8 @@ class ChildProcessTest {
 
     @Test
     void whatItLeavesRunningEndsWithIt(@TempDir Path folder) {
-        ExitCause cause =
-                run(shell("cd " + folder + "; (setsid sh -c 'trap \"\" TERM; echo $$; : >up; sleep 600; sleep 600' &); "
+        ExitCause cause = run(
+                shell("cd '" + folder + "'; (setsid sh -c 'trap \"\" TERM; echo $$; : >up; sleep 600; sleep 600' &); "
                         + "while [ ! -e up ]; do sleep 0.02; done; exit 5"));
 
         assertThat(cause).isEqualTo(new Exited(5));

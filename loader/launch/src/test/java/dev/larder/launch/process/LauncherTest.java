@@ -84,7 +84,7 @@ class LauncherTest {
                 "sh -c 'trap \"\" TERM; echo $PPID >dying; sleep 60' & while [ ! -s dying ]; do sleep 0.02; done; exit 4";
         String misses = "while [ ! -s dying ] || kill -0 $(cat dying); do sleep 0.02; done; exit 5";
         LaunchResult result =
-                heard.run(Launches.plan(2, "cd " + folder + "; if [ $RANK = 0 ]; then " + dies + "; fi; " + misses));
+                heard.run(Launches.plan(2, "cd '" + folder + "'; if [ $RANK = 0 ]; then " + dies + "; fi; " + misses));
 
         assertThat(Objects.requireNonNull(result.firstFailure()).rank()).isZero();
         assertThat(result.last().ranks().get(1).cause()).isEqualTo(new Exited(5));
@@ -92,7 +92,7 @@ class LauncherTest {
 
     @Test
     void allRanksStartAgainWithTheNextAttemptAndAnotherPort(@TempDir Path folder) {
-        String saysAndWaitsForTheOther = "cd " + folder + "; echo $RANK $LARDER_ATTEMPT $TORCHELASTIC_RESTART_COUNT; "
+        String saysAndWaitsForTheOther = "cd '" + folder + "'; echo $RANK $LARDER_ATTEMPT $TORCHELASTIC_RESTART_COUNT; "
                 + ": >$RANK.$LARDER_ATTEMPT; while [ ! -e 0.$LARDER_ATTEMPT ]; do sleep 0.02; done; ";
         LaunchResult result = heard.run(Launches.plan(2, saysAndWaitsForTheOther + "[ $RANK$LARDER_ATTEMPT != 10 ]")
                 .withMaxRestarts(3));
