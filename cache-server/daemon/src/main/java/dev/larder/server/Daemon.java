@@ -250,6 +250,7 @@ public final class Daemon implements AutoCloseable {
      */
     public void loadedApart(Set<String> datasets) {
         loadService.loadedApart(datasets);
+        waits.endUnexpected();
     }
 
     /**

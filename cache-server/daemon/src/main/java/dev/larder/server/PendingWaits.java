@@ -37,7 +37,12 @@ final class PendingWaits {
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
     /** A client and the dataset or array that it waits for. */
-    private record Wait(String name, Reply reply) {
+    /**
+     * A request that waits.
+     *
+     * @param evenIfUnknown whether it waits for a dataset that no load brings yet, and that the daemon will not load either
+     */
+    private record Wait(String name, boolean evenIfUnknown, Reply reply) {
         String dataset() {
             return Names.datasetIn(name);
         }
@@ -72,7 +77,7 @@ final class PendingWaits {
      * Checks every file of a resident dataset, so the control thread must not call this for one.
      */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
-        Wait wait = new Wait(name, reply);
+        Wait wait = new Wait(name, evenIfUnknown, reply);
         maintenance.repairIfDamaged(wait.dataset()); // a client sends this only if it could not open the dataset itself
         if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
@@ -117,6 +122,23 @@ final class PendingWaits {
             noExpiry.run();
             answerIfKnown(wait, () -> expireAfter(timeout, wait));
         }
+        endUnexpected();
+    }
+
+    /** Ends the waits for datasets that were loaded one by one, and no longer are: the loads may have failed before these waits. */
+    void endUnexpected() {
+        List<Wait> unexpected;
+        synchronized (this) {
+            unexpected = unknown.values().stream()
+                    .flatMap(Set::stream)
+                    .filter(wait -> !wait.evenIfUnknown && !loadService.isLoadedApart(wait.dataset()))
+                    .toList();
+        }
+        for (Wait wait : unexpected) {
+            if (forget(wait)) {
+                answerAgain(wait, residency.noSuchDataset(wait.dataset()));
+            }
+        }
     }
 
     /** The listeners are removed when the exchange ends, which may be long before the load ends. */
@@ -155,6 +177,7 @@ final class PendingWaits {
         if (isKnown && forget(wait) && !answerIfKnown(wait, () -> {})) {
             wait.reply.problem(failure);
         }
+        endUnexpected();
     }
 
     /** Returns whether another client was interrupted, ended or gave up; the wait itself did not. */
@@ -176,12 +199,12 @@ final class PendingWaits {
                         + " waits for another process to do so");
     }
 
-    /** A damaged version may be loaded again, within the remaining time. */
-    private void answerAgain(Wait wait, Throwable damage) {
+    /** A dataset may be loaded again after a failure, within the remaining time. */
+    private void answerAgain(Wait wait, Throwable failure) {
         try {
             boolean isHeldBack = residency.unverified().find(wait.dataset()).isPresent();
             if (isHeldBack || !answerIfKnown(wait, () -> {})) {
-                wait.reply.problem(damage);
+                wait.reply.problem(failure);
             }
         } catch (RuntimeException | Error e) {
             wait.reply.problem(e);

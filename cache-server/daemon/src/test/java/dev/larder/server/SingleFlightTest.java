@@ -100,6 +100,22 @@ class SingleFlightTest {
         assertThatThrownBy(second::join).hasMessageContaining("missing.npy");
     }
 
+    @Test
+    void aWaitForADatasetOfTheStartEndsWithTheLoadsOfTheStart() throws InterruptedException {
+        daemon.loadedApart(Set.of("a"));
+        Recorder recorder = new Recorder();
+        CompletableFuture<Done> wait =
+                CompletableFuture.supplyAsync(() -> served.control().await("a", PATIENCE, recorder), threads);
+        recorder.awaitFirst();
+        CompletableFuture<Done> evenIfUnknown = waitFor("a");
+
+        daemon.loadedApart(Set.of());
+
+        assertThatThrownBy(wait::join).hasMessageContaining("no such dataset");
+        daemon.load(ServedStore.request("a", ServedStore.writeInts(sources.resolve("a.npy"), 1)), progress -> {});
+        assertThat(evenIfUnknown.join().files()).isEqualTo(1);
+    }
+
     /** Waits in another thread; returns when the daemon has the request. */
     private CompletableFuture<Done> waitFor(String dataset) throws InterruptedException {
         Recorder recorder = new Recorder();
