@@ -28,7 +28,7 @@ final class StoreMonitor {
     /** The number of samples of leases between two checks of all files. */
     private static final int SAMPLES_PER_CHECK = 10;
 
-    /** Sampling takes at most one part in this many of a processor's time. */
+    /** Sampling takes at most one part in this many of a processor's time. One slow sample, as on a busy machine, does not count. */
     private static final int PAUSE_FACTOR = 100;
 
     private static final long FAILED_SAMPLE_PAUSE_NS = PAUSE_FACTOR * PERIOD.toNanos();
@@ -43,6 +43,7 @@ final class StoreMonitor {
     private final ScheduledExecutorService thread;
     private Backoff pauses = new Backoff(PERIOD, LONGEST_PAUSE);
     private long samples;
+    private long lastSampleNs;
     private long nextSampleNs = System.nanoTime();
 
     /**
@@ -111,7 +112,8 @@ final class StoreMonitor {
         residency.sample(samples % SAMPLES_PER_CHECK == 0, maintenance::reportVanished);
         maintenance.afterChange();
         long end = System.nanoTime();
-        nextSampleNs = end + (end - start) * PAUSE_FACTOR;
+        nextSampleNs = end + Math.min(end - start, lastSampleNs) * PAUSE_FACTOR;
+        lastSampleNs = end - start;
     }
 
     private void reportFailure(Throwable failure) {

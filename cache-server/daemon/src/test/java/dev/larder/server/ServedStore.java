@@ -33,12 +33,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
+import net.openhft.chronicle.wire.TextWire;
 import org.jspecify.annotations.Nullable;
 
 /** A store for one test, served by daemons in this process or in others; whatever is left of either goes when it is closed. */
 final class ServedStore implements AutoCloseable {
     /** So large that only the file system says no. */
     static final long ANY_CAPACITY = 1L << 50;
+
+    /** Made here because Chronicle keeps the first thread that uses it, and on JDK 19 or later a thread keeps its task: a whole daemon. */
+    static final Object CHRONICLE = TextWire.TYPE_STR;
 
     private final StoreLayout layout;
     private final List<ChildJvm> children = new ArrayList<>();
