@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -78,8 +79,8 @@ final class Gc implements Callable<Integer> {
         return 0;
     }
 
-    private TreeSet<Path> candidates() {
-        TreeSet<Path> candidates = new TreeSet<>();
+    private Set<Path> candidates() {
+        Set<Path> candidates = new TreeSet<>();
         if (folder != null) {
             candidates.addAll(Leftovers.candidates(folder.toAbsolutePath()));
         } else if (larder.store == null) {
