@@ -28,7 +28,7 @@ PATIENCE_S = 60
 QUIET_FLAGS = ["-Xlog:disable", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:TieredStopAtLevel=1"]
 
 # The flags of ops/java-flags that the daemon's libraries need.
-DAEMON_FLAGS = os.environ.get("LARDER_SOAK_DAEMON_FLAGS", "").split()
+DAEMON_FLAGS = os.environ.get("LARDER_SOAK_DAEMON_FLAGS", "").splitlines()
 
 # Codes of requests that may fail when a process is killed, stopped, or in the way.
 HARMLESS = {"NO_DAEMON", "DEADLINE", "NO_SPACE", "REFUSED", "INTERRUPTED", "NOT_FOUND"}
