@@ -99,7 +99,7 @@ class Sampler:
         rows = np.asarray(rows)
         masked = len(rows) if rows.ndim == 1 and rows.dtype == bool else None
         rows = rows if masked is None else np.flatnonzero(rows)
-        if rows.ndim != 1 or rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() > np.iinfo(np.intp).max):
+        if rows.ndim != 1 or rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or int(rows.max()) > np.iinfo(np.intp).max):
             raise ValueError(_message("rows of a sampler are integers from 0 on", "give a list of rows, or a mask", rows=repr(rows)))
         rows = rows.astype(np.intp)
         inner = self if self._parts is None else self._parts(rows)
