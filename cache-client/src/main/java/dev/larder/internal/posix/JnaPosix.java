@@ -99,17 +99,26 @@ final class JnaPosix implements Posix {
 
         static Posix instance() {
             if (INSTANCE == null) {
+                Throwable refusal = REFUSAL;
+                Throwable reason = refusal;
+                while (reason != null && reason.getCause() != null) {
+                    reason = reason.getCause();
+                }
+                if (refusal != null
+                        && reason
+                                instanceof
+                                IllegalStateException) { // JNA wants to remove its library at the end, which has begun
+                    throw Failure.of(ErrorCode.INTERRUPTED, "the JVM is ending")
+                            .with("reason", reason)
+                            .cause(refusal)
+                            .exception();
+                }
                 Failure failure = Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library through JNA")
                         .with("os", System.getProperty("os.name"))
                         .with("arch", System.getProperty("os.arch"))
                         .with("jnaTmpdir", System.getProperty(LIBRARY_FOLDER, "unset"));
-                Throwable reason = REFUSAL;
-                if (reason != null) {
-                    failure.cause(reason);
-                    while (reason.getCause() != null) {
-                        reason = reason.getCause();
-                    }
-                    failure.with("reason", reason);
+                if (refusal != null && reason != null) {
+                    failure.with("reason", reason).cause(refusal);
                 }
                 throw failure.remedy((reason instanceof IllegalCallerException ? NATIVE_ACCESS : "")
                         + "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"

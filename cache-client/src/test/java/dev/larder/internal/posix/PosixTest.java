@@ -52,6 +52,26 @@ class PosixTest {
         Files.delete(folder);
     }
 
+    /** Calls the C library for the first time when the JVM is ending. */
+    static final class LateProgram {
+        public static void main(String[] arguments) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                try {
+                    System.out.println(Posix.system().userId());
+                } catch (LarderException e) {
+                    System.out.println(e.code() + " " + e.getMessage());
+                }
+            }));
+        }
+    }
+
+    @Test
+    void aFirstCallWhenTheJvmIsEndingIsInterrupted() {
+        try (ChildJvm child = ChildJvm.start(LateProgram.class)) {
+            assertThat(child.awaitLine()).startsWith("INTERRUPTED the JVM is ending: reason=");
+        }
+    }
+
     @Test
     void aDescriptorTellsItsFileEvenWhenTheFileHasNoNameAnyMore() throws IOException {
         int descriptor = posix.openForReading(file);

@@ -40,7 +40,7 @@ final class PendingWaits {
     /**
      * A request that waits.
      *
-     * @param evenIfUnknown whether it waits for a dataset that no load brings yet, and that the daemon will not load either
+     * @param evenIfUnknown whether it waits for a dataset that the daemon neither loads nor will load
      */
     private record Wait(String name, boolean evenIfUnknown, Reply reply) {
         String dataset() {
