@@ -9,6 +9,7 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LockHolder;
 import dev.larder.testing.TinyTmpfs;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -52,16 +53,33 @@ class PosixTest {
         Files.delete(folder);
     }
 
-    /** Calls the C library for the first time when the JVM is ending. */
+    /** Calls the C library for the first time while the JVM, which is ending, removes files. */
     static final class LateProgram {
+        /** As many names keep it busy for a while. */
+        private static final int NAMES = 300_000;
+
         public static void main(String[] arguments) {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                try {
-                    System.out.println(Posix.system().userId());
-                } catch (LarderException e) {
-                    System.out.println(e.code() + " " + e.getMessage());
-                }
-            }));
+            for (int i = 0; i < NAMES; i++) {
+                new File("/no/such/folder/" + i).deleteOnExit();
+            }
+            new Thread(() -> System.exit(0)).start();
+            while (!isRemovingFiles()) {
+                Thread.onSpinWait();
+            }
+            try {
+                System.out.println(Posix.system().userId());
+            } catch (LarderException e) {
+                System.out.println(e.code() + " " + e.getMessage());
+            }
+        }
+
+        private static boolean isRemovingFiles() {
+            try {
+                new File("/no/such/folder/0").deleteOnExit();
+                return false;
+            } catch (IllegalStateException e) {
+                return true;
+            }
         }
     }
 
