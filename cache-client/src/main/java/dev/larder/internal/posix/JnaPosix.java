@@ -104,10 +104,8 @@ final class JnaPosix implements Posix {
                 while (reason != null && reason.getCause() != null) {
                     reason = reason.getCause();
                 }
-                if (refusal != null
-                        && reason
-                                instanceof
-                                IllegalStateException) { // JNA wants to remove its library at the end, which has begun
+                // JNA lets the JVM remove its library at the end, which has begun.
+                if (refusal != null && reason instanceof IllegalStateException) {
                     throw Failure.of(ErrorCode.INTERRUPTED, "the JVM is ending")
                             .with("reason", reason)
                             .cause(refusal)
