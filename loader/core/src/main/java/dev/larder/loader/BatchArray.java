@@ -6,6 +6,7 @@ import dev.larder.internal.view.ElementReader;
 import dev.larder.internal.view.Texts;
 import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.ArrayMemory;
+import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.npy.Dtype;
@@ -414,6 +415,8 @@ public final class BatchArray {
 
     @Override
     public String toString() {
-        return "BatchArray{" + description.name() + " " + description.dtype() + "}";
+        BatchSlot slot = delivery.openSlot();
+        return "BatchArray{" + description.name() + " " + description.dtype() + " "
+                + (slot == null ? "closed" : Arrays.toString(slot.part(part).array(place).shape)) + "}";
     }
 }

@@ -336,11 +336,11 @@ public final class Loader implements AutoCloseable {
 
     /**
      * Closes every batch and waits for the threads, which end after their current rows. Your samplers, transforms and functions are not
-     * called again, even if the current call ignores its interrupt. If a thread is blocked in a sampler or transform for more than 0.4 s,
-     * or works for more than 2 s, the call fails with {@code DEADLINE}; the thread ends later. With a device, the call first waits for the
-     * work of the device and of the consumer on its queue, at most 5 s, then frees all memory; if the device may still use memory, the
-     * memory stays allocated, and the call fails with {@code DEADLINE}. Cancels the computation of the next order, in at most 0.4 s. A
-     * consumer that waits for a batch gets an {@link IllegalStateException}. Idempotent; callable from any thread and from shutdown hooks.
+     * called again, even if the current call ignores its interrupt. If that call does not end within 5 s, this one fails with
+     * {@code DEADLINE}; the thread ends later. With a device, the call first waits for the work of the device and of the consumer on its
+     * queue, at most 5 s, then frees all memory; if the device may still use memory, the memory stays allocated, and the call fails with
+     * {@code DEADLINE}. Cancels the computation of the next order, in at most 0.4 s. A consumer that waits for a batch gets an
+     * {@link IllegalStateException}. Idempotent; callable from any thread and from shutdown hooks.
      */
     @Override
     public void close() {

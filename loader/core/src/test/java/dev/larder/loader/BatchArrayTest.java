@@ -48,6 +48,19 @@ class BatchArrayTest {
         }
     }
 
+    @Test
+    void itsTextHasTheShapeUntilTheBatchIsClosed() {
+        try (Shelf shelf = Shelf.of(Map.of("x", random("<f4", ROWS, 2)));
+                Loader loader = Loader.over(shelf.dataset).batchSize(3).build();
+                Epoch epoch = loader.epoch(0)) {
+            Batch batch = epoch.next();
+            BatchArray array = batch.array("x");
+            assertThat(array).hasToString("BatchArray{x <f4 [3, 2]}");
+            batch.close();
+            assertThat(array).hasToString("BatchArray{x <f4 closed}");
+        }
+    }
+
     private static FixtureArray random(String dtype, long... shape) {
         int elements = (int) Arrays.stream(shape).reduce(1, Math::multiplyExact);
         byte[] data = new byte[elements * Dtype.parse(dtype).itemSize()];

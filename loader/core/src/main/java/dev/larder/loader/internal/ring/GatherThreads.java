@@ -8,13 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The gather threads of one loader. */
 final class GatherThreads {
-    private static final long LOOK_MS = 50;
-
     private final List<Worker> workers = new ArrayList<>();
 
     /** The threads to wait for at the end: those of the workers, and the read-ahead thread, if any. */
@@ -48,25 +45,15 @@ final class GatherThreads {
         return threads;
     }
 
-    /** Waits for the end of the threads of a closed ring, less long for blocked ones; returns the names of running threads. */
-    String join(Duration heldUp, Duration busy) {
-        Deadline first = Deadline.after(heldUp);
-        Deadline last = Deadline.after(busy);
+    /** Waits for the end of the threads of a closed ring; returns the names of those that still run after that time. */
+    String join(Duration timeout) {
+        Deadline deadline = Deadline.after(timeout);
         threads.forEach(Thread::interrupt); // ends the wait of a sampler
-        joinUntil(first, thread -> true);
-        joinUntil(last, thread -> thread.getState() == Thread.State.RUNNABLE);
-        return threads.stream()
-                .filter(GatherThreads::isRunningElsewhere)
-                .map(Thread::getName)
-                .collect(Collectors.joining(","));
-    }
-
-    private void joinUntil(Deadline deadline, Predicate<Thread> isWorthWaiting) {
         boolean interrupted = false;
         for (Thread thread : threads) {
-            while (isRunningElsewhere(thread) && !deadline.isOver() && isWorthWaiting.test(thread)) {
+            while (isRunningElsewhere(thread) && !deadline.isOver()) {
                 try {
-                    thread.join(Math.min(deadline.remainingMillis(), LOOK_MS));
+                    thread.join(deadline.remainingMillis());
                 } catch (InterruptedException e) {
                     interrupted = true; // and wait on, because the wait is short
                 }
@@ -75,6 +62,10 @@ final class GatherThreads {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return threads.stream()
+                .filter(GatherThreads::isRunningElsewhere)
+                .map(Thread::getName)
+                .collect(Collectors.joining(","));
     }
 
     private static boolean isRunningElsewhere(Thread thread) {

@@ -23,11 +23,11 @@ public final class HostPipeline implements Pipeline {
     /** The bytes of a task: large enough to be worth a claim, small enough that threads share a batch. */
     private static final int TASK_BYTES = 64 << 10;
 
-    /** The wait for a thread that is blocked in user code, when this closes. */
-    private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
+    /** The longest wait for the threads when this closes: a busy machine may not run one for a second, not even to let it end. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
-    /** The wait for a thread that works: a busy machine may not run it for a while. */
-    private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
+    /** The longest wait for a thread that is blocked in a user's sampler, when an epoch ends. */
+    private static final Duration SAMPLER_TIMEOUT = Duration.ofMillis(400);
 
     /** The interval to check whether a thread uses an order: planning a batch takes some microseconds. */
     private static final long LOOK_NANOS = 20_000;
@@ -159,7 +159,7 @@ public final class HostPipeline implements Pipeline {
 
     /** Waits for a thread that may use the order of the ended epoch, but not for one that hangs in a user's sampler. */
     private void awaitNothingPlanned() {
-        Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
+        Deadline deadline = Deadline.after(SAMPLER_TIMEOUT);
         while ((ring.isPlanningEnded() || (ahead != null && ahead.isLookingUp())) && !deadline.isOver()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
@@ -244,7 +244,7 @@ public final class HostPipeline implements Pipeline {
     /** Closes; does not free the memory of slots if a device may still read it. */
     public void close(boolean freesMemory) {
         abandon();
-        String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
+        String held = threads.join(CLOSE_TIMEOUT);
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
                     .with("threads", held)
