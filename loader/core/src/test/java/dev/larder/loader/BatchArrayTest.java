@@ -51,9 +51,8 @@ class BatchArrayTest {
     @Test
     void itsTextHasTheShapeUntilTheBatchIsClosed() {
         try (Shelf shelf = Shelf.of(Map.of("x", random("<f4", ROWS, 2)));
-                Loader loader = Loader.over(shelf.dataset).batchSize(3).build();
-                Epoch epoch = loader.epoch(0)) {
-            Batch batch = epoch.next();
+                Loader loader = Loader.over(shelf.dataset).batchSize(3).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
             BatchArray array = batch.array("x");
             assertThat(array).hasToString("BatchArray{x <f4 [3, 2]}");
             batch.close();
