@@ -10,21 +10,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the tests of the scripts that measure, make reports, compare two, and quote one in README. */
+@Tag("slow")
 class ReportTest {
     @ParameterizedTest
-    @ValueSource(strings = {"test_compare", "test_claims", "test_trainers", "test_soak"})
+    @ValueSource(strings = {"test_compare", "test_claims", "test_trainers", "test_soak", "test_report", "test_parts"})
     void scriptsDoAsTheirTestsSay(String tests) throws Exception {
-        requirePassed(tests);
-    }
-
-    @Tag("slow")
-    @ParameterizedTest
-    @ValueSource(strings = {"test_report", "test_parts"})
-    void scriptsThatMakeReportsDoAsTheirTestsSay(String tests) throws Exception {
-        requirePassed(tests);
-    }
-
-    private static void requirePassed(String tests) throws Exception {
         Process process = new ProcessBuilder("python3", "-B", "-W", "error", "-m", "unittest", "-v", tests)
                 .directory(new File("src/test/python"))
                 .redirectErrorStream(true)

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A daemon that answers with spoiled messages: a client fails with an error of ours, in time, and keeps nothing. */
 @Timeout(300)
 class HostileDaemonTest {
-    private static final Rounds MESSAGES = Rounds.of("spoiled answers", 20_000);
+    private static final Rounds MESSAGES = Rounds.of("spoiled answers", 8_000);
     private static final int EXCHANGES = 1_000;
 
     @TempDir(factory = ShortFolder.class)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** An index with the right checksum and wrong numbers: it is refused, and nothing else happens. */
 class HostileIndexTest {
-    private static final Rounds ROUNDS = Rounds.of("spoiled indices", 100_000, 5);
+    private static final Rounds ROUNDS = Rounds.of("spoiled indices", 40_000, 5);
     private static final int[] NUMBERS = {
         Integer.MIN_VALUE, -1, 0, 1, 2, 3, 127, 128, 1 << 20, 1 << 30, Integer.MAX_VALUE
     };

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,6 +87,7 @@ class CleanUpUnderFireTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aFullTmpfsIsCleanedUpAndWhatIsNotOursStays() throws Exception {
         Path source = Samples.vector(folder, "v", 100_000);

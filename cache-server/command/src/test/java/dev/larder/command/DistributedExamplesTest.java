@@ -71,6 +71,7 @@ class DistributedExamplesTest {
         throw new AssertionError("no line " + pattern + " in " + lines);
     }
 
+    @Tag("slow")
     @Test
     void fourRanksLearnWhatOneLearns() throws IOException {
         String[] small = {"--steps", "150", "--epochs", "2"};

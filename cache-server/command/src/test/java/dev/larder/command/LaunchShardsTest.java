@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -134,6 +135,7 @@ class LaunchShardsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void columnsAreCutIntoShardsWhoseNodesAgreeOnTheDigestOfTheWhole() throws IOException {
         Path images = folder.resolve("images");

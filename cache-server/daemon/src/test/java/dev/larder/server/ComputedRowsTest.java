@@ -496,7 +496,7 @@ class ComputedRowsTest {
     void killedProcessesLeaveNoWrongRowAndNoneThatNobodyCanCompute() throws Exception {
         served.start();
         load(0);
-        Rounds rounds = Rounds.of("killed readers of computed rows", 5);
+        Rounds rounds = Rounds.of("killed readers of computed rows", 2);
         for (int round = 0; round < rounds.count(); round++) {
             List<ChildJvm> readers = List.of(startReader(round, 1_000, 100), startReader(round + 1, 1_000, 100));
             readers.get(0).awaitLine(RowsProgram.OPEN);

@@ -68,7 +68,7 @@ class FullStoreTest {
 
     @StoreMatrix(
             on = TMPFS_NEVER,
-            size = {"64k", "9m", "10m", "10300k", "11m", "13m", "13400k", "14m", "24m"})
+            size = {"64k", "9m", "10300k", "13400k", "24m"})
     void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(ServedStore served) {
         loadOrBeRefused(served, ServedStore.writeBytes(sources.resolve("a.npy"), 3 << 20));
     }

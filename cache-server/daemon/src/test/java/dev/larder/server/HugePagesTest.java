@@ -46,6 +46,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -158,6 +159,7 @@ class HugePagesTest {
         }
     }
 
+    @Tag("slow")
     @StoreMatrix(on = TMPFS_NEVER)
     void aKernelThatRefusesHugePagesIsToldAndNothingElseChanges(ServedStore served) throws IOException {
         requireHugePages();

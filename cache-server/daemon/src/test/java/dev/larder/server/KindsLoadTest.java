@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +122,7 @@ class KindsLoadTest {
         assertThat(served.control().list("d/", false)).hasSize(2);
     }
 
+    @Tag("slow")
     @Test
     void aListOfManyPathsFitsIntoOneRequest() {
         List<LoadRequest.Source> list = new ArrayList<>();

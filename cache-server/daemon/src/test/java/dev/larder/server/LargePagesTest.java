@@ -1,7 +1,6 @@
 package dev.larder.server;
 
 import static dev.larder.server.StoreKind.TMPFS_ADVISE;
-import static dev.larder.server.StoreKind.TMPFS_NEVER;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.ChildJvm;
@@ -24,7 +23,7 @@ class LargePagesTest {
     @TempDir
     Path sources;
 
-    @StoreMatrix(on = {TMPFS_NEVER, TMPFS_ADVISE})
+    @StoreMatrix(on = TMPFS_ADVISE)
     void bytesArriveAsTheyAreWithPagesOf64Kib(ServedStore served) throws IOException {
         Path large = ServedStore.writeBytes(sources.resolve("large.npy"), 13 * MIB + 7);
         Path small = ServedStore.writeInts(sources.resolve("small.npy"), 1, 2, 3);

@@ -70,7 +70,7 @@ class ProtocolFuzzTest {
         Footprint before = Footprint.of(ProcessHandle.current().pid());
         long heapBefore = Footprint.heapBytes();
 
-        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED, 15_000).run());
+        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED, 6_000).run());
 
         awaitNothingLeft(ProcessHandle.current().pid(), before);
         assertThat(Footprint.heapBytes()).isLessThan(heapBefore + HEAP_SLACK_BYTES);

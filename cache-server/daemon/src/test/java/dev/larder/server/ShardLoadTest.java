@@ -76,7 +76,7 @@ class ShardLoadTest {
     @ParameterizedTest
     @EnumSource(names = {"IMAGES", "BYTES", "STRINGS", "RAGGED", "INDEX"})
     void shardsOfAnyColumnsHaveTheRowsThatTheyShouldAndMakeUpTheWhole(LoadOptions.As as) throws IOException {
-        Rounds rounds = Rounds.of("shards of columns, as " + as, 6);
+        Rounds rounds = Rounds.of("shards of columns, as " + as, 3);
         for (int round = 0; round < rounds.count(); round++) {
             Path source = folder.resolve("source" + round);
             int rows = 1 + rounds.random().nextInt(rounds.random().nextBoolean() ? 4 : 40);

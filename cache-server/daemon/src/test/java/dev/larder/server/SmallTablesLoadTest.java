@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +37,7 @@ class SmallTablesLoadTest {
         store.close();
     }
 
+    @Tag("slow")
     @Test
     void thousandsOfSmallTablesNeedLittleMoreThanTheirNumbers() throws IOException {
         String names = String.join(",", LETTERS.split(""));

@@ -149,13 +149,13 @@ class NodeLaunchTest {
 
     @Test
     void theRankThatDiedFirstIsNamedThoughAnotherNodeTellsFirst() {
-        // given: rank 1 dies, its family keeps its node busy for a while, and rank 0 fails because of it
-        String mark = folder.resolve("dead").toString();
+        // given: rank 1 dies, and rank 0 fails because of it
+        String pid = folder.resolve("pid").toString();
         nodes.of(
                 "2:2",
                 1,
-                "if [ $RANK = 1 ]; then sleep 0.3; touch " + mark + "; exit 41;" + " else while [ ! -e " + mark
-                        + " ]; do sleep 0.02; done; sleep 0.1; exit 42; fi");
+                "if [ $RANK = 1 ]; then echo $$ >" + pid + "; sleep 0.3; exit 41; fi; while [ ! -s " + pid
+                        + " ] || kill -0 $(cat " + pid + "); do sleep 0.02; done; sleep 0.1; exit 42");
         Node leader = nodes.start(0);
         Node other = nodes.start(1);
 
@@ -269,6 +269,7 @@ class NodeLaunchTest {
             Node leader = nodes.start(within(times, nodes.options(0)));
             Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
             awaitLines(other, 1, "up 1 2 0");
+            awaitLines(leader, 1, "up 0 2 0");
             wire.cut();
             awaitSaid(leader, "a node is lost");
 

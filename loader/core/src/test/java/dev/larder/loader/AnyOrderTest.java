@@ -56,7 +56,7 @@ class AnyOrderTest {
 
     @Test
     void nothingIsLostOrVisitedTwiceHoweverOftenItIsResumedInWhateverOrderOnAnyNumberOfRanks() {
-        Rounds rounds = Rounds.of("epochs resumed in any order", 60);
+        Rounds rounds = Rounds.of("epochs resumed in any order", 25);
         long seed = rounds.seed();
         int overtaken = 0;
         for (int round = 0; round < rounds.count(); round++) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class ResumePropertiesTest {
     private static final int ROWS = 61;
-    private static final int CASES = 1000; // of each kind
+    private static final int CASES = 400; // of each kind
     private static final int MAX_WORLD = 8;
 
     @RegisterExtension

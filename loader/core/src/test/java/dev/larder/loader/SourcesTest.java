@@ -392,7 +392,7 @@ class SourcesTest {
 
     @Test
     void severalDatasetsAreStoppedAndResumedAsOneOnAnyNumberOfRanks() {
-        Rounds rounds = Rounds.of("several datasets resumed", 60);
+        Rounds rounds = Rounds.of("several datasets resumed", 25);
         long seed = rounds.seed();
         for (int round = 0; round < rounds.count(); round++) {
             Random random = new Random(seed + round);

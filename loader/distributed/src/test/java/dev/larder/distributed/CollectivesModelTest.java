@@ -21,7 +21,7 @@ class CollectivesModelTest {
     private static final int CHUNK_BYTE_SIZE = 24 * 1024;
     private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 13_000};
     private static final List<ElementType> TYPES = List.of(ElementType.values());
-    private static final Rounds ROUNDS = Rounds.of("random calls", 300);
+    private static final Rounds ROUNDS = Rounds.of("random calls", 120);
     private static final long SEED = ROUNDS.seed();
 
     @TempDir

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Kills and stops ranks of two nodes in the middle of random calls: a follower, a leader, and all that a node has. */
 class KilledNodesTest {
-    private static final Rounds ROUNDS = Rounds.of("killed nodes", 3);
+    private static final Rounds ROUNDS = Rounds.of("killed nodes", 2);
     private static final Duration NOTICE = Duration.ofSeconds(10); // by the death, not by the deadline of a minute
     private static final Duration PATIENT = Duration.ofMinutes(1);
     private static final Duration STOPPED_DEADLINE = Duration.ofSeconds(3);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  * Kills and stops ranks in the middle of random calls.
  */
 class KilledRanksTest {
-    private static final Rounds ROUNDS = Rounds.of("killed ranks", 6);
+    private static final Rounds ROUNDS = Rounds.of("killed ranks", 3);
     private static final Duration NOTICE = Duration.ofSeconds(15); // by the death, not by the deadline of 30 s
     private static final Duration STOPPED_DEADLINE = Duration.ofSeconds(4); // that ranks of a busy machine keep
     private static final int WORLD_SIZE = 3;

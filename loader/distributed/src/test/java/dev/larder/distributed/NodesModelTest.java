@@ -25,7 +25,7 @@ class NodesModelTest {
     private static final int[] LENGTHS = {0, 1, 33, 2048, 9000};
     private static final List<ElementType> TYPES = List.of(ElementType.values());
     private static final List<ReduceOp> OPS = List.of(ReduceOp.values());
-    private static final Rounds ROUNDS = Rounds.of("calls over nodes", 40);
+    private static final Rounds ROUNDS = Rounds.of("calls over nodes", 16);
 
     @TempDir
     Path folder;

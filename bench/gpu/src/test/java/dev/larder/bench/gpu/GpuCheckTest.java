@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ class GpuCheckTest {
         return GpuCheck.run(words, new PrintStream(printed, true, UTF_8));
     }
 
+    @Tag("slow")
     @Test
     void batchesOfTheDeviceAreThoseOfTheHostAndNothingIsLeft() throws Exception {
         Path json = folder.resolve("found.json");

@@ -54,7 +54,7 @@ class FanOutProcessesTest {
 
     @Test
     void aProducerThatIsKilledEndsItsConsumersWhateverItWasDoing() {
-        Rounds rounds = Rounds.of("killed producers", 8);
+        Rounds rounds = Rounds.of("killed producers", 3);
         Random random = rounds.random();
         for (int round = 0; round < rounds.count(); round++) {
             String way = random.nextBoolean() ? "copied" : "in-place";
@@ -132,7 +132,7 @@ class FanOutProcessesTest {
     }
 
     private void killAndStop(boolean inPlace) throws Exception {
-        Rounds rounds = Rounds.of("killed consumers", 5);
+        Rounds rounds = Rounds.of("killed consumers", 2);
         Random random = rounds.random();
         BatchPublisher publisher = gallery.publisher().slots(3).consumers(1).open();
         Loader loader = inPlace ? gallery.loaderInto(publisher) : gallery.loader;

@@ -22,6 +22,7 @@ import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.TokenBudget;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
+import dev.larder.testing.Rounds;
 import dev.larder.testing.StoreFixture;
 import dev.larder.testing.TinyTmpfs;
 import java.nio.ByteBuffer;
@@ -50,7 +51,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class VaryingBatchesTest {
     private static final int ROWS = 200;
     private static final int BATCH = 16;
-    private static final int SEEDS = Integer.getInteger("larder.seeds", 20);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final StoreFixture store = StoreFixture.create();
@@ -144,7 +144,9 @@ class VaryingBatchesTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("loaders")
     void batchesOfAnyLengthPassThroughARing(String name, BiFunction<Dataset, Long, LoaderBuilder> way) {
-        for (long seed = 0; seed < SEEDS; seed++) {
+        Rounds rounds = Rounds.of("batches of any length", 8);
+        for (int round = 0; round < rounds.count(); round++) {
+            long seed = rounds.seed() + round;
             try (Dataset data = publish(seed);
                     Loader loader = way.apply(data, seed).build()) {
                 assertThat(publishAndReadTwoEpochs(loader))

@@ -127,7 +127,7 @@ class DyingMembersTest {
 
     @Test
     void killedMembersNeitherStopTheOthersNorLoseWhatTheyHadPut() throws ExecutionException, InterruptedException {
-        Rounds rounds = Rounds.of("killed members", 5);
+        Rounds rounds = Rounds.of("killed members", 2);
         try (HandleQueue queue = queue().openOrCreate(PATIENCE)) {
             for (int round = 0; round < rounds.count(); round++) {
                 long lostBefore = queue.lost();
@@ -152,7 +152,7 @@ class DyingMembersTest {
 
     @Test
     void withRedeliveryEverythingComesAtLeastOnceWhoeverDies() throws ExecutionException, InterruptedException {
-        Rounds rounds = Rounds.of("redelivery", 5);
+        Rounds rounds = Rounds.of("redelivery", 2);
         AtomicLong items = new AtomicLong();
         AtomicBoolean done = new AtomicBoolean();
         try (HandleQueue queue = queue().redeliver().openOrCreate(PATIENCE);

@@ -90,7 +90,7 @@ class DyingHoldersTest {
 
     @Test
     void killedWritersNeverKeepTheLockAndNeverHideWhatTheyBroke() {
-        Rounds rounds = Rounds.of("killed writers", 5);
+        Rounds rounds = Rounds.of("killed writers", 2);
         try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 64)) {
             for (int round = 0; round < rounds.count(); round++) {
                 try (ChildJvm child = launch("write");
@@ -120,7 +120,7 @@ class DyingHoldersTest {
 
     @Test
     void killedPublishersNeverShowHalfAState() {
-        Rounds rounds = Rounds.of("killed publishers", 5);
+        Rounds rounds = Rounds.of("killed publishers", 2);
         int size = 20_000;
         SharedArraySpec spec = SharedArraySpec.of("a", LONG, size).withSpare();
         try (SharedArray array = SharedArray.openOrCreate(regions, spec, PATIENCE)) {

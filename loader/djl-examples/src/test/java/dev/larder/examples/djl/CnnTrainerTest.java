@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ class CnnTrainerTest {
     private static final int TRAINED = 12_000;
     private static final int TESTED = 2000;
 
+    @Tag("slow")
     @Test
     @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
     void twoProcessesLearnAtOnceFromOneCopy() throws IOException {

@@ -12,10 +12,12 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jocl.cl_mem;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Looks for accesses outside of memory, races between work-items, and values that nobody wrote: on oclgrind, a simulator. */
+@Tag("slow")
 class KernelAccessTest {
     @TempDir
     Path folder;

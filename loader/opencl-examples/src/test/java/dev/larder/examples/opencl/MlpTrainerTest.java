@@ -29,6 +29,7 @@ class MlpTrainerTest {
 
     private final ByteArrayOutputStream output = new ByteArrayOutputStream();
 
+    @Tag("slow")
     @Test
     void oneEpochIsEnoughForMoreThan83PercentOfAllTestImages() throws IOException {
         Path file = folder.resolve("result.json");

@@ -27,7 +27,7 @@ class KernelGridTest {
     @BeforeAll
     static void open() {
         device = new KernelDevice();
-        rounds = Rounds.of("types that each type is made", 5); // 0.2 s to build each
+        rounds = Rounds.of("types that each type is made", 2); // 0.2 s to build each
     }
 
     @AfterAll

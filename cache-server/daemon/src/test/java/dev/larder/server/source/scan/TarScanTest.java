@@ -334,7 +334,7 @@ class TarScanTest {
     @ValueSource(strings = {"a.tar", "a.tar.gz"})
     void spoiledArchivesAreReadOrRefusedAndNothingElse(String name) {
         byte[] good = tar("1.bin", "x".repeat(700), "1.cls", "1", "1.txt", "ä", "n".repeat(150) + ".bin", "y");
-        Rounds rounds = Rounds.of("spoiled archives " + name, 400, SEED);
+        Rounds rounds = Rounds.of("spoiled archives " + name, 200, SEED);
         Random random = rounds.random();
         for (int round = 0; round < rounds.count(); round++) {
             byte[] spoiled = good.clone();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Numbers are the doubles that Java reads, to the bit. */
 class NumberTextTest {
-    private static final int ROUNDS = 50_000;
+    private static final int ROUNDS = 20_000;
 
     private final NumberText number = new NumberText();
     private final Cell cell = new Cell(Path.of("t.csv"));

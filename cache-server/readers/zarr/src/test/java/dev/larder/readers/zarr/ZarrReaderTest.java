@@ -347,7 +347,7 @@ class ZarrReaderTest {
         List<Path> files = folder.files();
         Random random = new Random(20_261_127);
         int refused = 0;
-        int rounds = Integer.getInteger("larder.rounds", 100);
+        int rounds = Integer.getInteger("larder.rounds", 40);
         for (int round = 0; round < rounds; round++) {
             Path file = files.get(random.nextInt(files.size()));
             byte[] whole = Files.readAllBytes(file);

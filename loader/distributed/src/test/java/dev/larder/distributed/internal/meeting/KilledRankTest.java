@@ -59,7 +59,7 @@ class KilledRankTest {
 
     @Test
     void whateverIsKilledWhenTheNextJobMeetsAtTheFile() {
-        Rounds rounds = Rounds.of("killed while they meet", 6);
+        Rounds rounds = Rounds.of("killed while they meet", 3);
         Path file = folder.resolve("meet");
         for (int round = 0; round < rounds.count(); round++) {
             try (ChildJvm first = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=0&world_size=2");
