@@ -18,6 +18,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Daemons whose file system is too small for what they are asked, with a capacity that does not know it. */
@@ -71,6 +72,14 @@ class FullStoreTest {
             size = {"64k", "9m", "10300k", "13400k", "24m"})
     void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(ServedStore served) {
         loadOrBeRefused(served, ServedStore.writeBytes(sources.resolve("a.npy"), 3 << 20));
+    }
+
+    @Tag("slow")
+    @StoreMatrix(
+            on = TMPFS_NEVER,
+            size = {"10m", "11m", "13m", "14m"})
+    void aMountOfAnyOtherSizeIsToo(ServedStore served) {
+        aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(served);
     }
 
     @StoreMatrix(
