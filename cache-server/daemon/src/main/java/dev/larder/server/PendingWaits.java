@@ -36,9 +36,8 @@ final class PendingWaits {
     private volatile boolean closed;
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
-    /** A client and the dataset or array that it waits for. */
     /**
-     * A request that waits.
+     * A request that waits for a dataset or an array.
      *
      * @param evenIfUnknown whether it waits for a dataset that the daemon neither loads nor will load
      */

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Uses an archive in what a container is: own processes, a /dev/shm of 64 MiB, and a user who is but a number. */
+/** Uses an archive as in a container: with processes of its own, a /dev/shm of 64 MiB, and a user who is only a number. */
 @Tag("slow")
 class ContainerTest {
     private static final int UID = 23456;
@@ -31,7 +31,7 @@ class ContainerTest {
             exec setpriv --reuid=%d --regid=%d --clear-groups --no-new-privs -- "$@"
             """.formatted(UID, UID);
 
-    /** Takes the command, the sources, and the folder for Python; says one line for each thing that it sees. */
+    /** Takes the command, the sources and the folder for Python. Prints a line for each step. */
     private static final String SESSION = """
             larder=$1 sources=$2 client=$3
             for python in python3 /usr/bin/python3; do
@@ -41,12 +41,18 @@ class ContainerTest {
             echo "store $("$larder" path d/a)"
             "$python" -c 'import numpy' 2>/dev/null || { echo "python has no numpy"; exec "$larder" stop; }
             echo "python $(PYTHONPATH=$client "$python" -B -c 'import larder; print(larder.open("d/a").sum(), larder._store._location())')"
-            code=0
-            "$larder" load "e=$sources/large" 2>"$sources/said" || code=$?
-            echo "load $code $(tail -n 1 "$sources/said")"
-            "$larder" ls --json | tr -d ' ' | grep -o '"name":"[^"]*"'
-            "$larder" stop >/dev/null
-            echo "stop $? left:$(ls -A /dev/shm)"
+            load() {
+              code=0
+              "$larder" load "e=$sources/large" >"$sources/printed" 2>&1 || code=$?
+              echo "load $code $(tail -n 1 "$sources/printed")"
+              "$larder" ls --json | tr -d ' ' | grep -o '"name":"[^"]*"'
+              "$larder" stop >/dev/null
+              echo "stop $? left:$(ls -A /dev/shm; find /var/tmp -maxdepth 1 -user "$(id -u)")"
+            }
+            load
+            export LARDER_STORE=/dev/shm/own
+            "$larder" serve --detach --load d="$sources/small" >/dev/null || exit
+            load
             """;
 
     @TempDir
@@ -84,7 +90,7 @@ class ContainerTest {
     }
 
     @Test
-    void aUserWithoutANameServesReadsAndIsToldWhatDoesNotFitAndLeavesNothing() throws IOException {
+    void aUserWithoutANameServesAndReadsFromADiskOrIsRefusedWhatDoesNotFitAndLeavesNothing() throws IOException {
         Path sources = Files.createDirectory(temporary.resolve("sources"));
         openToAll(sources);
         writeArray(sources.resolve("small/a.npy"), 1 << 20);
@@ -104,8 +110,12 @@ class ContainerTest {
         assertThat(ended.out().lines())
                 .as(ended.err())
                 .satisfiesExactly(
-                        store -> assertThat(store).isEqualTo("store /dev/shm/larder-" + UID + "/data/d/1/a.npy"),
-                        python -> assertThat(python).isEqualTo("python 7 /dev/shm/larder-" + UID),
+                        store -> assertThat(store).isEqualTo("store /var/tmp/larder-" + UID + "/data/d/1/a.npy"),
+                        python -> assertThat(python).isEqualTo("python 7 /var/tmp/larder-" + UID),
+                        load -> assertThat(load).startsWith("load 0 ").contains("bytes=" + LARGE_BYTES),
+                        name -> assertThat(name).isEqualTo("\"name\":\"d/a\""),
+                        name -> assertThat(name).isEqualTo("\"name\":\"e/b\""),
+                        stop -> assertThat(stop).isEqualTo("stop 0 left:"),
                         load -> assertThat(load)
                                 .startsWith("load 5 larder: not enough space: needed=")
                                 .contains("; "),

@@ -23,10 +23,10 @@ class WheelsTest {
     private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
     private static final String ROOT = System.getProperty("larder.root", "../..");
     private static final String USE = """
-            import sys, larder
+            import sys, numpy, larder
             print(larder.open('d/a').sum())
             print(larder.load('e', sys.argv[1])['a'].sum())
-            print(larder.cache('c', lambda: range(5)).sum())
+            print(larder.cache('c', lambda: numpy.arange(5)).sum())
             print(larder.__file__)
             """;
     private static final String REDIRECTED = "import sys, numpy; print(type(numpy.load(sys.argv[1])).__name__)";
