@@ -1143,16 +1143,21 @@ class CacheTest(BuildsCase):
             with self.assertRaisesRegex(larder.LarderError, "no larder command: command=/nowhere/larder"):
                 larder.serve(self.store)
 
-    def test_a_folder_that_is_called_like_the_command_is_none(self):
+    def test_only_a_checkout_has_its_command_beside_the_package(self):
         command = room("_command")
-        copied = os.path.join(self.store, "job", "src", "larder.py" if command is larder else "larder/_command.py")
-        beside = os.path.join(self.store, "job", "larder")
-        os.makedirs(beside)
+        for package, is_of_checkout in ("job/src/larder", False), ("job/python/larder", False), ("job/ops/python/larder", True):
+            beside = os.path.join(self.store, os.path.dirname(os.path.dirname(package)), "larder")
+            os.makedirs(os.path.dirname(beside), exist_ok=True)
+            shutil.copy(shutil.which("true"), beside)
 
-        with mock.patch.object(command, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
-            os.environ.pop("LARDER_COMMAND", None)
-            with self.assertRaisesRegex(larder.LarderError, f"no larder command: command={beside}; put larder on the PATH"):
-                larder.serve(self.store)
+            copied = os.path.join(self.store, package, "_command.py")
+            with self.subTest(package), mock.patch.object(command, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
+                os.environ.pop("LARDER_COMMAND", None)
+                if is_of_checkout:
+                    self.assertEqual(command._command(), beside)
+                else:
+                    with self.assertRaisesRegex(larder.LarderError, "^no larder command; put larder on the PATH"):
+                        command._command()
 
 
 if __name__ == "__main__":

@@ -12,19 +12,19 @@ def _command_line(arguments, store):
 
 def _command(what="no larder command", error=LarderError, **values):
     """Return the path of the command; raise `error` with this summary if there is none."""
-    beside = os.path.join(os.path.dirname(_folder()), "larder")
     import shutil  # imported when used: it takes memory, and most processes only read
 
-    command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or beside
-    if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # a folder next to a copy of this file may have this name
-        raise error(_message(what, "put larder on the PATH, or name it with LARDER_COMMAND", **values, command=command))
+    command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or _of_checkout()
+    if command is None or not (os.path.isfile(command) and os.access(command, os.X_OK)):
+        raise error(_message(what, "put larder on the PATH, or name it with LARDER_COMMAND", **values, **({"command": command} if command else {})))
     return command
 
 
-def _folder():
-    """Return the folder of the package, or of the single file."""
-    folder, name = os.path.split(os.path.abspath(__file__))
-    return os.path.dirname(folder) if name == "_command.py" else folder
+def _of_checkout():
+    """Return the command of the checkout that the package is in. A copy elsewhere has none: anybody may write next to it."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    checkout = package.removesuffix(os.path.join("", "ops", "python", "larder"))
+    return None if checkout == package else os.path.join(checkout, "ops", "larder")
 
 
 def _installed():

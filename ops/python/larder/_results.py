@@ -156,7 +156,10 @@ def _array_or_column(value, at, dataset):
             records = dataset if at == "data" else f"{dataset}-{at}".replace("/", "-").replace("=", "-")
             raise _refused(value, at, "its rows are dicts", "a dict of lists, {name: [row[name] for row in it] for name in it[0]}; or keep the list, in a "
                            f"store of your own, by larder.records({records!r}, it)")
-        column = None if _are_arrays_of_one_shape(value) else _kept_column(value, at)
+        is_one_array = _are_arrays_of_one_shape(value)
+        if is_one_array and len({row.dtype for row in value}) > 1:
+            raise _refused(value, at, "its arrays differ in dtype", "them in a dict, or as one dtype")
+        column = None if is_one_array else _kept_column(value, at)
         if column is not None:
             return column
     found = _numbers(value, at)
@@ -204,7 +207,7 @@ def _ragged_numbers(rows, at):
     kinds = {array.dtype.kind for array in arrays if array is not None and array.size}
     if any(array is None for array in arrays) or not kinds <= set("biufc") or len({array.ndim for array in arrays}) != 1 or arrays[0].ndim == 0:
         raise _refused(rows, at, "its rows are neither numbers of one dtype and number of dimensions, nor texts",
-                       "arrays, or several lists in a dict")
+                       "arrays, or several of them in a dict")
     dtype = np.result_type(*(array.dtype for array in arrays if array.size)) if kinds else arrays[0].dtype
     cast = [array.astype(dtype) for array in arrays]
     for row, (array, its_cast) in enumerate(zip(arrays, cast)):

@@ -463,7 +463,7 @@ public sealed class ArrayView permits OwnedArrayView {
     void requireOpen() {
         VarHandle.loadLoadFence();
         if (!(boolean) OPEN.getOpaque(this)) {
-            throw new IllegalStateException("array view is closed: array=" + entry.name());
+            throw new IllegalStateException("array view is closed: array=" + entry.name() + "; keep its dataset open");
         }
     }
 

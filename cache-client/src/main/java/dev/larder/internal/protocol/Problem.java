@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param message the summary of the failure
  * @param values the facts
  * @param remedy the remedy; may be empty
- * @param trace the daemon's stack trace, for finding bugs; may be empty
+ * @param trace the daemon's stack trace, for finding bugs; empty for names that do not exist
  */
 public record Problem(
         String error, int rawCode, String message, Map<String, String> values, String remedy, String trace)
@@ -34,7 +34,7 @@ public record Problem(
                 ? expected
                 : new LarderException(
                         ErrorCode.UNEXPECTED.number(), "unexpected failure in the daemon: " + failure, failure);
-        return of(error(known.code()), known, trace(failure));
+        return of(error(known.code()), known, known.code() == ErrorCode.NOT_FOUND ? "" : trace(failure));
     }
 
     /** Describes the refusal of an invalid call, by the short name of an error that every Varlink service has. */

@@ -138,7 +138,7 @@ final class Serve implements Callable<Integer> {
             converter = Units.DurationConverter.class,
             description =
                     "Stop and clean up when nothing was leased, requested or loading for this long. The store is kept"
-                            + " if it has computed data, which no source can bring back.")
+                            + " if it has computed data or loads of a group's members, which the daemon cannot load again.")
     @Nullable
     Duration untilIdle;
 
@@ -312,8 +312,14 @@ final class Serve implements Callable<Integer> {
         if (untilIdle != null) {
             Duration limit = untilIdle;
             daemon.whenIdle(limit, () -> {
-                tell("Unused for " + Units.duration(limit) + ": ending.");
-                daemon.stop(keep || daemon.holdsComputed());
+                boolean holdsComputed = daemon.holdsComputed();
+                String line = "Unused for " + Units.duration(limit) + ": ending"
+                        + (holdsComputed ? ", and keeping the store: some of its data has no source." : ".");
+                tell(line);
+                if (!logging.isJson()) { // nobody reads the output of a detached daemon
+                    log().info(line);
+                }
+                daemon.stop(keep || holdsComputed);
             });
         }
     }

@@ -162,7 +162,7 @@ public final class Loader implements AutoCloseable {
             warnedOfNone = true;
             Logs.of(Loader.class)
                     .warn(
-                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batchSize(…), or remove dropLast",
+                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batchSize(…), or keep the last batch",
                             this,
                             epoch.number(),
                             rows());

@@ -40,7 +40,9 @@ public final class MatrixSink implements CellSink {
     public void add(int column, Cell cell) {
         NumberText.Kind kind = number.read(cell);
         if (kind == NumberText.Kind.NONE) {
-            throw cell.refusal(cell.shown(column, names.get(column)) + " is not a number", NumbersSink.TEXTS);
+            throw cell.refusal(
+                    cell.shown(column, names.get(column)) + " is not a number",
+                    "leave out --dtype, or " + NumbersSink.TEXTS);
         } else if (!format.fits(kind, number)) {
             throw cell.refusal(
                     cell.shown(column, names.get(column)) + " is not an element of " + format.dtype(),

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class DeliveredBatch {
     /** The message of the exception for a closed batch. */
     public static final String CLOSED =
-            "batch is closed: by close(), by the next iteration, or with its epoch or loader";
+            "batch is closed: by close(), by the next iteration (unless keep() was called), or with its epoch or loader";
 
     private final Lender lender;
     private @Nullable BatchSlot slot;
