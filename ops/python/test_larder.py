@@ -1092,7 +1092,8 @@ class CacheTest(BuildsCase):
                              ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
                              (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
                              ({"a": ["x"], "a/bytes": np.zeros(1)}, "two arrays have this name"), ([np.array([None])] * 2, "neither numbers"),
-                             ([[(1 << 62) + 1], [0.5, 1]], "would become")):
+                             ([[(1 << 62) + 1], [0.5, 1]], "would become"),
+                             ((np.arange(3), np.ones(3)), "type=tuple at=data reason=its arrays differ in dtype; return them in a dict, or as one dtype")):
             with self.subTest(reason, made=made), self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache(f"c{len(larder.datasets())}", lambda made=made: made)
         with self.assertRaisesRegex(larder.LarderError, r"its rows are dicts; .*larder.records\('built-a', it\)"), larder.create("built") as dataset:

@@ -16,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -187,7 +186,9 @@ class ProtocolTextsTest {
                 .contains("ProtocolTextsTest.theTraceOfAnUnexpectedFailureReachesTheClient")
                 .doesNotEndWith("\n");
         assertThat(problem.exception().getCause()).isInstanceOf(DaemonTrace.class);
-        assertThat(new Problem("e", 1, "m", Map.of(), "", "").exception().getCause())
+        assertThat(Problem.of(Failure.of(ErrorCode.NOT_FOUND, "no such dataset").remedy(""))
+                        .exception()
+                        .getCause())
                 .isNull();
     }
 

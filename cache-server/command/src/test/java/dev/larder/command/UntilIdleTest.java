@@ -93,7 +93,7 @@ class UntilIdleTest {
 
     @Test
     void aStoreWithComputedDataStaysForTheNextDaemon() {
-        try (CommandProcess daemon = CommandProcess.serve("--until-idle", "1s")) {
+        try (CommandProcess daemon = CommandProcess.serve("--until-idle", "1s", "--log-level", "info")) {
             try (Larder larder = Larder.connect(daemon.store());
                     DatasetBuilder made = larder.create("made", Dtype.parse("<i4"), 3)) {
                 made.publish();
@@ -101,7 +101,9 @@ class UntilIdleTest {
 
             assertThat(daemon.exitCode()).isZero();
 
-            assertThat(daemon.out()).endsWith("The store is kept.\n");
+            String reason = "Unused for 1.0 s: ending, and keeping the store: some of its data has no source.";
+            assertThat(daemon.out()).contains(reason).endsWith("The store is kept.\n");
+            assertThat(daemon.err()).contains(reason);
             try (CommandProcess next = CommandProcess.serveOn(daemon.store())) {
                 assertThat(next.ask("ls").out()).contains("made/data");
             }

@@ -42,7 +42,7 @@ public final class MatrixSink implements CellSink {
         if (kind == NumberText.Kind.NONE) {
             throw cell.refusal(
                     cell.shown(column, names.get(column)) + " is not a number",
-                    "leave out --dtype, or " + NumbersSink.TEXTS);
+                    "leave out --dtype, " + NumbersSink.TEXTS);
         } else if (!format.fits(kind, number)) {
             throw cell.refusal(
                     cell.shown(column, names.get(column)) + " is not an element of " + format.dtype(),

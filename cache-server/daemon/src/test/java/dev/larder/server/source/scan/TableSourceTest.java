@@ -144,6 +144,16 @@ class TableSourceTest {
     }
 
     @Test
+    void aTextInATableOfOneTypeIsRefusedWithTheWayToKeepIt() {
+        Path file = write("t.csv", "a,b\n1,2\n1,x\n");
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, typed("f4", "")))
+                .hasMessageEndingWith(
+                        "line=3 reason=field 2 (b): 'x' is not a number; leave out --dtype, repair the line, or load all columns"
+                                + " as texts with --as strings");
+    }
+
+    @Test
     void emptyLinesAreSkippedWhateverColumnsHold() throws Exception {
         Path one = write("one.csv", "\nname\n\nx\n\n\"\"\ny\n\n");
         Path two = write("two.tsv", "a\tn\nx\t1\n\n\ny\t2\n");
