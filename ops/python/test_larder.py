@@ -1146,7 +1146,7 @@ class CacheTest(BuildsCase):
 
     def test_only_a_checkout_has_its_command_beside_the_package(self):
         command = room("_command")
-        for package, is_of_checkout in ("job/src/larder", False), ("job/python/larder", False), ("job/ops/python/larder", True):
+        for package, is_of_checkout in ("job/src/larder", False), ("job/python/larder", False), ("job/my-ops/python/larder", False), ("job/ops/python/larder", True):
             beside = os.path.join(self.store, os.path.dirname(os.path.dirname(package)), "larder")
             os.makedirs(os.path.dirname(beside), exist_ok=True)
             shutil.copy(shutil.which("true"), beside)

@@ -23,8 +23,7 @@ def _command(what="no larder command", error=LarderError, **values):
 def _of_checkout():
     """Return the command of the checkout that the package is in. A copy elsewhere has none: anybody may write next to it."""
     package = os.path.dirname(os.path.abspath(__file__))
-    checkout = package.removesuffix(os.path.join("", "ops", "python", "larder"))
-    return None if checkout == package else os.path.join(checkout, "ops", "larder")
+    return package.removesuffix("/python/larder") + "/larder" if package.endswith("/ops/python/larder") else None
 
 
 def _installed():
