@@ -1,5 +1,6 @@
 package dev.larder.schedules;
 
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
@@ -113,7 +114,8 @@ public final class Schedules {
         PrintStream out = System.out;
         try (PrintStream progress = newReport("progress.txt")) {
             System.setOut(progress); // Fray clears the screen
-            Explored explored = explore(rounds, new ScheduledClasses(watched, unlocked));
+            Path folder = unlocked.isEmpty() ? LeavesNothingBehind.newFolder() : newFolderOfEndedThreads();
+            Explored explored = explore(rounds, new ScheduledClasses(watched, unlocked), folder);
             out.println(what + (unlocked.isEmpty() ? "" : " without the locks of " + unlocked) + ": "
                     + told(rounds, explored) + (explored.failure() == null ? "" : " found=" + explored.failure()));
             return explored;
@@ -129,10 +131,17 @@ public final class Schedules {
         return new PrintStream(Files.newOutputStream(REPORTS.resolve(name)), true, StandardCharsets.UTF_8);
     }
 
-    private Explored explore(Rounds rounds, ScheduledClasses classes) throws ReflectiveOperationException {
+    /** Makes a folder whose open files are no fault: after a failure Fray ends all threads, also between an open and its close. */
+    private static Path newFolderOfEndedThreads() throws IOException {
+        String run = System.getenv()
+                .getOrDefault("LARDER_TEST_RUN", "none"); // its scenario removes it, which ops/test checks
+        return Files.createTempDirectory(StoreLocation.writablePlace(), "larder-schedules-" + run + "-");
+    }
+
+    private Explored explore(Rounds rounds, ScheduledClasses classes, Path folder) throws ReflectiveOperationException {
         Constructor<?> constructor = classes.loadClass(scenario.getName()).getDeclaredConstructor(Path.class);
         constructor.setAccessible(true); // another loader's package is another one
-        Object made = constructor.newInstance(LeavesNothingBehind.newFolder());
+        Object made = constructor.newInstance(folder);
         try {
             Configuration settings = settings((Runnable) made, rounds);
             Throwable failure = new TestRunner(settings).run();

@@ -296,7 +296,7 @@ class ReaderLoadTest {
                 served.root().toString())) {
             child.awaitLine(DaemonProgram.READY);
             CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(Path.of(source + ".forked")));
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(Path.of(source + ".forked")));
             child.kill();
             assertThat(load.handle((done, failure) -> failure != null).get(60, TimeUnit.SECONDS))
                     .isTrue();

@@ -506,7 +506,7 @@ class RemoteLoadTest {
 
     private void awaitFetching() {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .until(() -> served.readersAlive().size() == 1 && isFetching());
     }
 
