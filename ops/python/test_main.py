@@ -154,6 +154,14 @@ class LookTest(MainCase):
         loads = json.loads(self.run_main("status", "--json")[1])["loads"]
         self.assertEqual((loads[0]["datasets"], loads[0]["phase"], loads[0]["filesTotal"]), (["a", "b"], "loading", None))
 
+    def test_status_names_a_file_of_the_token_that_the_caller_can_read(self):
+        token = os.path.join(self.store, "http.token")
+        self.daemon(Status={"status": {**STATUS, "store": self.store, "statusPage": "http://127.0.0.1:9/"}}, Loads={"loads": []})
+
+        self.assertIn("status page http://127.0.0.1:9/?token=TOKEN (TOKEN is in the file of --http-token-file)\n", self.run_main("status")[1])
+        open(token, "w").close()
+        self.assertIn(f"(TOKEN is in {token})\n", self.run_main("status")[1])
+
 
 class DoTest(MainCase):
     def test_a_load_has_the_options_of_the_command_and_says_what_was_loaded(self):

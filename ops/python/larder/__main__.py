@@ -212,7 +212,8 @@ def _show_status(store=None, json=False):
              "huge pages": f"{_size_text(found['hugeBytes'])} (mount: huge={found['hugePages']}{refused})",
              "memory": found.get("memoryPolicy") or "default", "uptime": _duration_text(found["uptimeMs"] / 1000)}
     if found.get("statusPage"):
-        facts["status page"] = f"{found['statusPage']}?token=TOKEN (TOKEN is in {os.path.join(found['store'], 'http.token')})"
+        token = os.path.join(found["store"], "http.token")
+        facts["status page"] = f"{found['statusPage']}?token=TOKEN (TOKEN is in {token if os.access(token, os.R_OK) else 'the file of --http-token-file'})"
     print("\n".join(f"{key:<11} {value}" for key, value in facts.items()))
     if loads:
         print()

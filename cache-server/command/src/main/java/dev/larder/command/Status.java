@@ -13,6 +13,7 @@ import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.time.Deadline;
 import dev.larder.server.store.UnservedStore;
 import dev.larder.server.store.lock.LeaseTable;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -113,8 +114,9 @@ final class Status implements Callable<Integer> {
                 "memory      " + Objects.requireNonNullElse(status.memoryPolicy(), "default"),
                 "uptime      " + Units.duration(status.uptime())));
         if (!status.statusPage().isEmpty()) {
+            Path token = new StoreLayout(Path.of(status.store())).token();
             facts.add("status page " + status.statusPage() + "?token=TOKEN (TOKEN is in "
-                    + new StoreLayout(Path.of(status.store())).token() + ")");
+                    + (Files.isReadable(token) ? token : "the file of --http-token-file") + ")");
         }
         return facts;
     }

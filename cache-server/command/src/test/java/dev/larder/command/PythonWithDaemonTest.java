@@ -108,7 +108,8 @@ class PythonWithDaemonTest {
     void aMemberOfTheGroupBuildsInPythonAndIsToldHowToLoad() throws Exception {
         OtherUser.assumePossible();
         PythonModules.requireNumpy("/usr/bin/python3");
-        try (CommandProcess daemon = CommandProcess.serve("--group", String.valueOf(OtherUser.NOBODY.group()));
+        try (CommandProcess daemon =
+                        CommandProcess.serve("--http", "0", "--group", String.valueOf(OtherUser.NOBODY.group()));
                 OtherUsersCommand member = new OtherUsersCommand(OtherUser.NOBODY)) {
             String said = member.run(
                     "/usr/bin/python3",
@@ -141,6 +142,8 @@ class PythonWithDaemonTest {
                                     + daemon.store() + " owner=root; run larder load files=/data --store "
                                     + daemon.store()
                                     + ", then larder.dataset");
+            assertThat(member.larder("status", "--store", daemon.store().toString()))
+                    .contains("?token=TOKEN (TOKEN is in the file of --http-token-file)\n");
         }
     }
 
