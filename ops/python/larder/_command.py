@@ -21,7 +21,7 @@ def _command(what="no larder command", error=LarderError, **values):
 
 
 def _of_checkout():
-    """Return the command of the checkout that the package is in. A copy elsewhere has none: anybody may write next to it."""
+    """Return the command of the checkout that the package is in. A copy elsewhere has none: other users may write next to it."""
     package = os.path.dirname(os.path.abspath(__file__))
     return package.removesuffix("/python/larder") + "/larder" if package.endswith("/ops/python/larder") else None
 

@@ -316,7 +316,7 @@ final class Serve implements Callable<Integer> {
                 String line = "Unused for " + Units.duration(limit) + ": ending"
                         + (holdsComputed ? ", and keeping the store: some of its data has no source." : ".");
                 tell(line);
-                if (!logging.isJson()) { // nobody reads the output of a detached daemon
+                if (!logging.isJson()) { // the output of a detached daemon is lost
                     log().info(line);
                 }
                 daemon.stop(keep || holdsComputed);
