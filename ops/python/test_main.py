@@ -158,7 +158,7 @@ class LookTest(MainCase):
         token = os.path.join(self.store, "http.token")
         self.daemon(Status={"status": {**STATUS, "store": self.store, "statusPage": "http://127.0.0.1:9/"}}, Loads={"loads": []})
 
-        self.assertIn("status page http://127.0.0.1:9/?token=TOKEN (TOKEN is in the file of --http-token-file)\n", self.run_main("status")[1])
+        self.assertIn("status page http://127.0.0.1:9/?token=TOKEN (for TOKEN ask the store's owner, or read the file of --http-token-file)\n", self.run_main("status")[1])
         open(token, "w").close()
         self.assertIn(f"(TOKEN is in {token})\n", self.run_main("status")[1])
 

@@ -213,7 +213,8 @@ def _show_status(store=None, json=False):
              "memory": found.get("memoryPolicy") or "default", "uptime": _duration_text(found["uptimeMs"] / 1000)}
     if found.get("statusPage"):
         token = os.path.join(found["store"], "http.token")
-        facts["status page"] = f"{found['statusPage']}?token=TOKEN (TOKEN is in {token if os.access(token, os.R_OK) else 'the file of --http-token-file'})"
+        place = f"TOKEN is in {token}" if os.access(token, os.R_OK) else "for TOKEN ask the store's owner, or read the file of --http-token-file"
+        facts["status page"] = f"{found['statusPage']}?token=TOKEN ({place})"
     print("\n".join(f"{key:<11} {value}" for key, value in facts.items()))
     if loads:
         print()

@@ -115,8 +115,11 @@ final class Status implements Callable<Integer> {
                 "uptime      " + Units.duration(status.uptime())));
         if (!status.statusPage().isEmpty()) {
             Path token = new StoreLayout(Path.of(status.store())).token();
-            facts.add("status page " + status.statusPage() + "?token=TOKEN (TOKEN is in "
-                    + (Files.isReadable(token) ? token : "the file of --http-token-file") + ")");
+            facts.add("status page " + status.statusPage() + "?token=TOKEN ("
+                    + (Files.isReadable(token)
+                            ? "TOKEN is in " + token
+                            : "for TOKEN ask the store's owner, or read the file of --http-token-file")
+                    + ")");
         }
         return facts;
     }

@@ -143,7 +143,8 @@ class PythonWithDaemonTest {
                                     + daemon.store()
                                     + ", then larder.dataset");
             assertThat(member.larder("status", "--store", daemon.store().toString()))
-                    .contains("?token=TOKEN (TOKEN is in the file of --http-token-file)\n");
+                    .contains(
+                            "?token=TOKEN (for TOKEN ask the store's owner, or read the file of --http-token-file)\n");
         }
     }
 
