@@ -13,6 +13,7 @@ import shutil
 import struct
 import tempfile
 import threading
+import time
 import unittest
 from unittest import mock
 
@@ -207,9 +208,10 @@ class ChoiceTest(AheadCase):
         self.publish_rows()
         self.drop_from_memory()
         loader, found = self.loader(), []
-        for expected in True, False:
-            epoch = iter(loader)
-            found.append(np.concatenate([batch["x"] for batch in epoch]))
+        for expected, slowest in (True, ahead._SLOWEST_FROM_MEMORY), (False, 60):  # this process may stand still in the second epoch
+            with mock.patch.object(ahead, "_SLOWEST_FROM_MEMORY", slowest):
+                epoch = iter(loader)
+                found.append(np.concatenate([batch["x"] for batch in epoch]))
             self.assertEqual(self.reads_ahead(epoch), [expected])
         for rows in found:
             self.assertEqual(sorted(map(bytes, rows)), sorted(map(bytes, self.x)))
@@ -217,6 +219,20 @@ class ChoiceTest(AheadCase):
         rows = [loader._counters.consumer, loader._counters.helper, *loader._counters._rows]
         reading = [struct.unpack_from("<d", row._longs, 32)[0] for row in rows]
         self.assertAlmostEqual(sum(reading), loader._waited_for_disk(), places=4)
+
+    def test_a_row_that_a_fast_disk_has_read_meanwhile_was_not_in_memory(self):
+        self.publish_rows()
+        rows, read = self.loader()._files[0], os.preadv
+
+        def from_a_fast_disk(*arguments):
+            time.sleep(0.001)
+            return read(*arguments)
+
+        rows.read(np.arange(10), memoryview(bytearray(50_000)))
+        with mock.patch.object(ahead, "_SLOWEST_FROM_MEMORY", 0.0005), mock.patch.object(os, "preadv", from_a_fast_disk):
+            self.assertFalse(rows.is_cached(0))
+        with mock.patch.object(ahead, "_SLOWEST_FROM_MEMORY", 60), mock.patch.object(os, "preadv", from_a_fast_disk):
+            self.assertTrue(rows.is_cached(0))
 
     def test_a_slow_gather_looks_again(self):
         self.publish_rows()

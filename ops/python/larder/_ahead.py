@@ -24,7 +24,7 @@ _LONG_GATHER_S = 0.5  # a larger window would only make the next batch wait long
 _READ_ROWS, _READS_PER_WINDOW = 64, 4
 _USUAL_ADVICE_KB = 128  # if the device reports no limit
 _PROBES = 16
-_SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte; only for file systems that cannot report it
+_SLOWEST_FROM_MEMORY = 50e-6  # seconds for one byte
 _SLOW_GATHER_S, _SLOW_BYTES_PER_S = 1e-3, 1e9
 _WINDOW_CHECKS_S = 1.0
 _CHANGED = 8  # the code of contents that differ
@@ -100,21 +100,21 @@ class _FileRows:
         self.waited = 0.0  # seconds that gathers have waited for the disk
 
     def is_cached(self, row):
-        """Return whether the start of a row is in memory. Reads it if the kernel cannot report that."""
-        offset = self._start + row * self.row_bytes
+        """Return whether the start of a row is in memory. If not, the kernel begins to read it, even in a read that must not wait, and a fast disk may
+        have it there in time: then only the duration differs.
+        """
+        offset, began = self._start + row * self.row_bytes, time.perf_counter()
         try:
             os.preadv(self.descriptor, [bytearray(1)], offset, os.RWF_NOWAIT)
-            return True
         except BlockingIOError:
             return False
-        except (OSError, AttributeError) as e:  # a C library without the flag
+        except (OSError, AttributeError) as e:  # a file system or a C library without the flag
             if getattr(e, "errno", errno.EOPNOTSUPP) not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 return False
-        began = time.perf_counter()
-        try:
-            os.pread(self.descriptor, 1, offset)
-        except OSError:
-            return False  # the gather of this row raises it
+            try:
+                os.pread(self.descriptor, 1, offset)
+            except OSError:
+                return False  # the gather of this row raises it
         return time.perf_counter() - began < _SLOWEST_FROM_MEMORY
 
     def shorter(self):

@@ -103,9 +103,13 @@ class ArrayViewTest {
     void wrongIndicesAreExceptions() {
         ArrayView cube = dataset.array("cube");
 
-        assertThatThrownBy(() -> cube.getFloat(2, 0, 0)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> cube.getFloat(2, 0, 0))
+                .isInstanceOf(IndexOutOfBoundsException.class)
+                .hasMessageContaining("array=cube index=[2, 0, 0] shape=[2, 3, 4]");
         assertThatThrownBy(() -> cube.getFloat(0, -1, 0)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> cube.getFloat(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> cube.getFloat(0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("array=cube given=1 dimensions=3");
         assertThatThrownBy(() -> cube.row(Long.MAX_VALUE)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> cube.byteBuffer(1, 2)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> dataset.array("scalar").rows()).isInstanceOf(UnsupportedOperationException.class);
@@ -144,7 +148,8 @@ class ArrayViewTest {
         assertThatThrownBy(() -> cube.copyRows(new long[] {-1}, small, 0))
                 .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> cube.copyRows(new long[] {0, 1}, small, 0))
-                .isInstanceOf(IndexOutOfBoundsException.class);
+                .isInstanceOf(IndexOutOfBoundsException.class)
+                .hasMessageContaining("offset=0 bytes=96 capacity=50");
         assertThatThrownBy(() -> cube.copyRows(new long[] {0}, small, 3)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 

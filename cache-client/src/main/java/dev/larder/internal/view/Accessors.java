@@ -1,8 +1,9 @@
 package dev.larder.internal.view;
 
 import dev.larder.npy.Dtype;
+import java.util.Arrays;
 
-/** Names the methods of a view that read the elements of a dtype. */
+/** Creates the exceptions of methods that read an element. */
 public final class Accessors {
     private Accessors() {}
 
@@ -10,6 +11,15 @@ public final class Accessors {
     public static UnsupportedOperationException refusal(String method, String array, Dtype dtype) {
         return new UnsupportedOperationException(method + " does not read elements of this dtype: array=" + array
                 + " dtype=" + dtype + "; use " + methods(dtype));
+    }
+
+    /** Returns the exception for indices of an element that an array of this shape does not have. */
+    public static RuntimeException wrongIndices(String array, long[] shape, long... index) {
+        return index.length == shape.length
+                ? new IndexOutOfBoundsException("index is out of range: array=" + array + " index="
+                        + Arrays.toString(index) + " shape=" + Arrays.toString(shape))
+                : new IllegalArgumentException("wrong number of indices: array=" + array + " given=" + index.length
+                        + " dimensions=" + shape.length + " shape=" + Arrays.toString(shape));
     }
 
     private static String methods(Dtype dtype) {

@@ -4,7 +4,6 @@ import dev.larder.internal.posix.RawMemory;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
-import java.util.Objects;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -17,7 +16,7 @@ public final class Targets {
         if (target.isReadOnly()) {
             throw new ReadOnlyBufferException();
         }
-        Objects.checkFromIndexSize(offset, length, target.capacity());
+        requireRange(offset, length, target.capacity());
     }
 
     /** Refuses a read-only buffer and a range outside a buffer that cannot grow. */
@@ -27,7 +26,14 @@ public final class Targets {
             throw new ReadOnlyBufferException();
         }
         if (!target.isExpandable()) {
-            Objects.checkFromIndexSize(offset, length, (long) target.capacity());
+            requireRange(offset, length, target.capacity());
+        }
+    }
+
+    private static void requireRange(long offset, long length, long capacity) {
+        if (offset < 0 || length < 0 || offset > capacity - length) {
+            throw new IndexOutOfBoundsException("the copied bytes do not fit into the target: offset=" + offset
+                    + " bytes=" + length + " capacity=" + capacity);
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 
 /** The dimensions of an array and its strides in bytes. Immutable. */
 public final class ViewGeometry {
+    private final String array;
     private final Order order;
     private final String dtype;
     private final long[] shape;
@@ -15,11 +16,12 @@ public final class ViewGeometry {
     private final long rowByteSize;
     private final boolean contiguousRows;
 
-    private ViewGeometry(Order order, Dtype dtype, long[] shape) {
-        this(order, dtype, shape, strides(order, dtype, shape), order == Order.C || shape.length == 1);
+    private ViewGeometry(String array, Order order, Dtype dtype, long[] shape) {
+        this(array, order, dtype, shape, strides(order, dtype, shape), order == Order.C || shape.length == 1);
     }
 
-    private ViewGeometry(Order order, Dtype dtype, long[] shape, long[] strides, boolean contiguousRows) {
+    private ViewGeometry(String array, Order order, Dtype dtype, long[] shape, long[] strides, boolean contiguousRows) {
+        this.array = array;
         this.order = order;
         this.dtype = dtype.descr();
         this.shape = shape.clone();
@@ -48,9 +50,9 @@ public final class ViewGeometry {
         return strides;
     }
 
-    /** Returns the geometry of contiguous elements. */
-    public static ViewGeometry of(Order order, Dtype dtype, long... shape) {
-        return new ViewGeometry(order, dtype, shape);
+    /** Returns the geometry of contiguous elements of an array with this name. */
+    public static ViewGeometry of(String array, Order order, Dtype dtype, long... shape) {
+        return new ViewGeometry(array, order, dtype, shape);
     }
 
     /** Returns the geometry of windows of {@code length} rows. A window begins at every row, so they overlap. */
@@ -62,7 +64,7 @@ public final class ViewGeometry {
         windowShape[0] = shape[0] - length + 1;
         windowShape[1] = length;
         windowStrides[0] = strides[0];
-        return new ViewGeometry(order, itemType, windowShape, windowStrides, contiguousRows);
+        return new ViewGeometry(array, order, itemType, windowShape, windowStrides, contiguousRows);
     }
 
     /** Returns the dimensions, as a new array. */
@@ -72,7 +74,7 @@ public final class ViewGeometry {
 
     /** Returns the geometry of an array. Fails if its size contradicts its shape. */
     public static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
-        ViewGeometry geometry = new ViewGeometry(entry.order() == 'F' ? Order.F : Order.C, dtype, entry.shape());
+        ViewGeometry geometry = of(entry.name(), entry.order() == 'F' ? Order.F : Order.C, dtype, entry.shape());
         if (Math.multiplyExact(geometry.elementCount, dtype.itemSize()) != entry.byteSize()) {
             throw new IllegalStateException("index contradicts itself: array=" + entry.name() + " bytes="
                     + entry.byteSize() + " expected=" + geometry.elementCount * dtype.itemSize());
@@ -118,7 +120,7 @@ public final class ViewGeometry {
     /** Returns the offset of an element in bytes. Throws if the indices are wrong. */
     public long offset(long[] index) {
         if (index.length != shape.length) {
-            throw wrongRank(index.length);
+            throw refusal(index);
         }
         long offset = 0;
         for (int i = 0; i < index.length; i++) {
@@ -132,15 +134,7 @@ public final class ViewGeometry {
 
     /** Returns the exception for indices that a view refused. */
     public RuntimeException refusal(long... index) {
-        return index.length == shape.length
-                ? new IndexOutOfBoundsException(
-                        "index is out of range: index=" + Arrays.toString(index) + " shape=" + Arrays.toString(shape))
-                : wrongRank(index.length);
-    }
-
-    private IllegalArgumentException wrongRank(int indices) {
-        return new IllegalArgumentException("wrong number of indices: given=" + indices + " dimensions=" + shape.length
-                + " shape=" + Arrays.toString(shape));
+        return Accessors.wrongIndices(array, shape, index);
     }
 
     @Override

@@ -277,7 +277,7 @@ public final class BatchArray {
         SlotArray array = onHost();
         long[] shape = array.shape;
         if (shape.length != 1 || i < 0 || i >= shape[0]) {
-            throw refusal(shape, i);
+            throw Accessors.wrongIndices(name(), shape, i);
         }
         return array.handle() + i * dtype().itemSize();
     }
@@ -286,7 +286,7 @@ public final class BatchArray {
         SlotArray array = onHost();
         long[] shape = array.shape;
         if (shape.length != 2 || i < 0 || i >= shape[0] || j < 0 || j >= shape[1]) {
-            throw refusal(shape, i, j);
+            throw Accessors.wrongIndices(name(), shape, i, j);
         }
         return array.handle() + (i * shape[1] + j) * dtype().itemSize();
     }
@@ -295,7 +295,7 @@ public final class BatchArray {
         SlotArray array = onHost();
         long[] shape = array.shape;
         if (shape.length != 3 || i < 0 || i >= shape[0] || j < 0 || j >= shape[1] || k < 0 || k >= shape[2]) {
-            throw refusal(shape, i, j, k);
+            throw Accessors.wrongIndices(name(), shape, i, j, k);
         }
         return array.handle() + ((i * shape[1] + j) * shape[2] + k) * dtype().itemSize();
     }
@@ -304,24 +304,16 @@ public final class BatchArray {
         SlotArray array = onHost();
         long[] shape = array.shape;
         if (index.length != shape.length) {
-            throw refusal(shape, index);
+            throw Accessors.wrongIndices(name(), shape, index);
         }
         long element = 0;
         for (int i = 0; i < index.length; i++) {
             if (index[i] < 0 || index[i] >= shape[i]) {
-                throw refusal(shape, index);
+                throw Accessors.wrongIndices(name(), shape, index);
             }
             element = element * shape[i] + index[i];
         }
         return array.handle() + element * dtype().itemSize();
-    }
-
-    private static RuntimeException refusal(long[] shape, long... index) {
-        return index.length == shape.length
-                ? new IndexOutOfBoundsException(
-                        "index is out of range: index=" + Arrays.toString(index) + " shape=" + Arrays.toString(shape))
-                : new IllegalArgumentException("wrong number of indices: given=" + index.length + " dimensions="
-                        + shape.length + " shape=" + Arrays.toString(shape));
     }
 
     /**

@@ -261,7 +261,7 @@ public record LoaderState(
             }
             end = pair.end();
         }
-        if (values.isEmpty() || !json.substring(end).trim().equals("}")) {
+        if (!json.substring(end).trim().equals(values.isEmpty() ? "{}" : "}")) {
             throw malformed(json, "it is not a JSON object of strings and integers, at character " + end);
         }
         return values;

@@ -180,6 +180,7 @@ class BatchArrayTest {
                     () -> x.getFloat(0), () -> x.getFloat(0, 0), () -> x.getFloat(0, 0, 0, 0), () -> x.getFloat())) {
                 assertThatThrownBy(use)
                         .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("array=" + x.name() + " ")
                         .hasMessageContaining("dimensions=3");
             }
         }

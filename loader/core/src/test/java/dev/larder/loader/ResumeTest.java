@@ -154,6 +154,7 @@ class ResumeTest {
                 "x".repeat(1 << 20))) {
             assertThatThrownBy(() -> LoaderState.parse(garbage)).hasMessageContaining("cannot read a loader's state");
         }
+        assertThatThrownBy(() -> LoaderState.parse("{}")).hasMessageContaining("it has no \"format\"");
     }
 
     @Test

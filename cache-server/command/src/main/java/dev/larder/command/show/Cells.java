@@ -25,14 +25,14 @@ public final class Cells {
 
     /** Reads an array. The caller closes the view. */
     public Cells(ArrayView view) {
-        this(view, ViewGeometry.of(view.order(), view.dtype(), view.shape()), 0);
+        this(view, ViewGeometry.of(view.name(), view.order(), view.dtype(), view.shape()), 0);
     }
 
     /** Reads elements of a vector as an array of another shape, in C order. */
     Cells(ArrayView vector, long firstElement, long... shape) {
         this(
                 vector,
-                ViewGeometry.of(Order.C, vector.dtype(), shape),
+                ViewGeometry.of(vector.name(), Order.C, vector.dtype(), shape),
                 firstElement * vector.dtype().itemSize());
         Objects.checkFromIndexSize(firstElement, geometry.elementCount(), vector.elementCount());
     }
