@@ -251,6 +251,21 @@ class SharedTest(unittest.TestCase):
         with larder.shared(self.name).lock(1) as hold:
             self.assertEqual(hold.abandoned_by, 0)
 
+    def test_a_fork_after_the_memory_is_gone_leaves_the_file_alone_that_has_the_number_now(self):
+        memory, locks = set(), os.open(os.devnull, os.O_RDWR)
+        seats = room("_seats")._Seats(locks, "gone", 0)
+        seats.close_with(memory)
+        del memory
+        other = os.open(os.devnull, os.O_RDWR)
+        self.addCleanup(os.close, other)
+        self.assertEqual(other, locks)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if os.path.exists(f"/proc/self/fd/{other}") else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        with self.assertRaises(larder.LarderError):
+            seats.is_taken(0)
+
     def test_a_fork_without_a_file_of_its_own_takes_no_lock_of_its_parent(self):
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         with self.shared.lock():

@@ -170,7 +170,6 @@ def _opened_again(inherited, number=None):
             _lock_byte(opened[0], fcntl.F_RDLCK, number)
     except OSError:
         _close_files(opened)
-        opened.clear()
     finally:
         os.close(inherited)
     return opened
@@ -181,8 +180,9 @@ def _without_locks(name):
 
 
 def _close_files(files):
-    for file in files:
-        os.close(file)
+    """Close files and forget them, because other files get their numbers."""
+    while files:
+        os.close(files.pop())
 
 
 def _lock_again():

@@ -76,7 +76,7 @@ class LoaderStateTest {
     @Test
     void aTextThatIsNoFlatObjectIsRefused() {
         String object = "{\"format\":1}";
-        Stream.of("", "{}", object + "x", object + "}", ",\"format\":1}", "{\"format\":1", "[1]", "{\"format\":[1]}")
+        Stream.of("", object + "x", object + "}", ",\"format\":1}", "{\"format\":1", "[1]", "{\"format\":[1]}")
                 .forEach(text -> assertThatThrownBy(() -> LoaderState.parse(text))
                         .as(text)
                         .isInstanceOf(LarderException.class)
