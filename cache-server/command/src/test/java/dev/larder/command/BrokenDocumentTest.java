@@ -9,6 +9,7 @@ import dev.larder.testing.MarkdownDocument.Block;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +78,7 @@ class BrokenDocumentTest {
         assertThat(JavaSnippet.compile(List.of(snippet), "", folder)).containsExactly("X.md:3: cannot find symbol");
     }
 
+    @Tag("slow")
     @Test
     void aBlockWithoutAnEndIsFound() {
         assertThatThrownBy(() -> block("```sh", "true")).hasMessageContaining("X.md:1");

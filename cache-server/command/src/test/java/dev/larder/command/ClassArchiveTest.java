@@ -19,6 +19,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -231,6 +232,7 @@ class ClassArchiveTest {
         return read(Path.of("/proc/self/stat")).replaceFirst(".*\\) ", "").split(" ", -1)[3];
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"serve", "wait", "ls", "stop", "dump"})
     void oneThatIsKilledLeavesNoHalfOfItAndALaterCommandMakesIt(String step) throws IOException {
@@ -251,6 +253,7 @@ class ClassArchiveTest {
         assertThat(madeFiles()).containsExactly("classes-KEY.jsa", "lock");
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"serve", "stop", "dump"})
     void oneThatFailsIsNotTriedAgainWithinAnHour(String step) throws IOException {

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -250,6 +251,7 @@ class ColumnsSeenTest {
                 .isEqualTo(completions);
     }
 
+    @Tag("slow")
     @Test
     void zshCompletesByTheScriptForBash() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "needs zsh");

@@ -13,6 +13,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +82,7 @@ final class DemoTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void afterAKillTheReadersEndSoThatTheDaemonIsUnused() throws IOException {
         try (CommandProcess demo = demo()) {

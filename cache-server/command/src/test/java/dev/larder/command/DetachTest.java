@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -137,6 +138,7 @@ class DetachTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aLockOfTheCallersEndsWithTheCaller() throws IOException, InterruptedException {
         try (CommandProcess command = detach()) {
@@ -159,6 +161,7 @@ class DetachTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void stoppedBeforeItIsReadyItDoesNotCountAsStarted() {
         Path large = Samples.large(folder, 512L << 20);

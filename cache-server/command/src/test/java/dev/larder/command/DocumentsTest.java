@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class DocumentsTest {
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+    private static final String README = "README.md";
     private static final Set<String> SHELL = Set.of("sh", "bash", "console");
 
     /** What the snippets of Java leave out. */
@@ -89,8 +92,19 @@ class DocumentsTest {
     }
 
     @TestFactory
-    Stream<DynamicNode> commandsRun() throws IOException {
+    Stream<DynamicNode> commandsOfTheReadmeRun() throws IOException {
+        return commandsOf(document -> document.name().equals(README));
+    }
+
+    @Tag("slow")
+    @TestFactory
+    Stream<DynamicNode> commandsOfTheGuidesRun() throws IOException {
+        return commandsOf(document -> !document.name().equals(README));
+    }
+
+    private static Stream<DynamicNode> commandsOf(Predicate<MarkdownDocument> chosen) throws IOException {
         return MarkdownDocument.all(ROOT).stream()
+                .filter(chosen)
                 .map(document -> DynamicContainer.dynamicContainer(document.name(), commandsOf(document)));
     }
 

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -65,6 +66,7 @@ class EarlierStoreTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void afterARestartOfTheMachineAllIsThereButRowsThatWereComputed() throws IOException {
         try (CommandProcess daemon = earlier.serveAfter("00000000-0000-4000-8000-000000000000")) {
@@ -78,6 +80,7 @@ class EarlierStoreTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void programsReadItsValues() throws Exception {
         try (CommandProcess daemon = earlier.serve();

@@ -463,6 +463,7 @@ class FeedTest {
         assertThat(daemon.ask("feed", ".run", "v", "--arrays", "v").code()).isEqualTo(6);
     }
 
+    @Tag("slow")
     @Test
     void theBottleneckOfAFeedIsShownAndGoneAfterAKill() {
         CommandProcess feed = feed("--consumers", "1", "--epochs", "0..");

@@ -308,6 +308,7 @@ class GcTest {
         assertThat(roots).doesNotExist();
     }
 
+    @Tag("slow")
     @RepeatedTest(2)
     void aDaemonThatStartsMeanwhileComesUpWithAllItLoads() {
         leave(store);

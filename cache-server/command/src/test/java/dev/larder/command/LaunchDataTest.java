@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +73,7 @@ class LaunchDataTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void launchesThatBeginAtOnceShareTheDaemonThatOneOfThemStarts() throws IOException {
         Path store = LeavesNothingBehind.newStore();
@@ -93,6 +95,7 @@ class LaunchDataTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void theReasonOfAFailureIsTheLastLine() throws IOException {
         Path store = LeavesNothingBehind.newStore();

@@ -227,6 +227,7 @@ class LaunchShardsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aSourceThatDiffersOnOneNodeEndsTheRunWithItsNameAndTheFile() throws IOException {
         Path source = source("source", 7);
@@ -244,6 +245,7 @@ class LaunchShardsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aNodeThatIsKilledWhileItsDaemonLoadsComesBackAndTheRunGoesOn() throws IOException {
         String data = "train=" + source("source", 7) + ",shard";

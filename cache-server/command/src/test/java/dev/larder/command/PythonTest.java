@@ -54,6 +54,7 @@ class PythonTest {
         PythonModules.requirePassed("python3", "test_main", folder, Map.of());
     }
 
+    @Tag("slow")
     @Test
     void firstCallsStartOneDaemon() throws Exception {
         PythonModules.requirePassed("python3", "test_serve", folder, Map.of());

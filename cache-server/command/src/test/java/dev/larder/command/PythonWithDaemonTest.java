@@ -22,6 +22,7 @@ class PythonWithDaemonTest {
         requirePassedWithADaemon("python3", "test_with_daemon");
     }
 
+    @Tag("slow")
     @Test
     void pythonStartsFeedsThatEndWithIt() throws Exception {
         requirePassedWithADaemon("python3", "test_feed"); // which needs no other numpy than batches do

@@ -13,6 +13,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,6 +118,7 @@ class SeeingTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(chars = {3, 'q'})
     void onATerminalTopDrawsInPlaceAndGivesTheTerminalBackOnCtrlCAndOnQ(char key) throws IOException {

@@ -13,6 +13,7 @@ import java.util.List;
 import jdk.jfr.DataAmount;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +75,7 @@ class DaemonEventsTest {
                 .isEqualTo(DataAmount.class.getName());
     }
 
+    @Tag("slow")
     @Test
     void aDaemonWithoutARecordingLoadsNoClassOfAnEvent() throws IOException {
         Path log = folder.resolve("classes");

@@ -53,6 +53,7 @@ class FullStoreTest {
         }
     }
 
+    @Tag("slow")
     @StoreMatrix(on = TMPFS_NEVER)
     void aBuildOfUnknownSizeMayFillMoreThanHalfOfTheMount(ServedStore served) {
         served.startProcess(ANY_CAPACITY);
@@ -121,6 +122,7 @@ class FullStoreTest {
         build(served, "again", 4 << 20);
     }
 
+    @Tag("slow")
     @StoreMatrix(on = TMPFS_NEVER, size = "32m")
     void aStopOnAFullMountKeepsTheDataAndLosesOnlyTheTimesOfLastUse(ServedStore served) throws IOException {
         served.startProcess(ANY_CAPACITY);
@@ -134,6 +136,7 @@ class FullStoreTest {
         assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
     }
 
+    @Tag("slow")
     @StoreMatrix(on = TMPFS_NEVER, size = "64m,nr_inodes=60")
     void anEvictedDatasetIsKnownToTheNextDaemonThoughNoInodeWasLeftForItsNote(ServedStore served) throws IOException {
         Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);

@@ -196,6 +196,7 @@ class HugePagesTest {
         }
     }
 
+    @Tag("slow")
     @StoreMatrix(on = TMPFS_NEVER, size = "128m")
     void aDaemonThatIsKilledWhileItMovesPagesHarmsNobody(ServedStore served) throws IOException {
         requireHugePages();
@@ -408,6 +409,7 @@ class HugePagesTest {
         }
     }
 
+    @Tag("slow")
     @StoreMatrix(
             on = {TMPFS_NEVER, TMPFS_ADVISE, TMPFS_ALWAYS},
             size = "80m")
