@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -40,7 +39,6 @@ class KernelGridTest {
         return KernelNumbers.TYPES;
     }
 
-    @Tag("slow")
     @ParameterizedTest
     @MethodSource("types")
     void otherTypesAreMadeAsOnTheHost(String descr) {
