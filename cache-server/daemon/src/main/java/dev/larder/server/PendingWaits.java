@@ -110,10 +110,11 @@ final class PendingWaits {
     }
 
     private void awaitUnknown(Wait wait, Duration timeout) {
-        wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "no load of it has begun"));
         Runnable noExpiry = expireAfter(timeout, wait);
-        add(wait);
-        wait.reply.onEnd(() -> forget(wait));
+        synchronized (this) { // so that nobody sees the progress before a load that begins sees the wait
+            wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "no load of it has begun"));
+            add(wait);
+        }
         // A load may have begun, or even ended, between the first check and the entry in the list.
         boolean isKnown = loads.find(wait.dataset()).isPresent()
                 || residency.find(wait.dataset()).isPresent();
@@ -142,6 +143,9 @@ final class PendingWaits {
 
     /** The listeners are removed when the exchange ends, which may be long before the load ends. */
     private void follow(Ingest load, Wait wait) {
+        if (loadService.isTriedAgain(load)) {
+            add(wait); // now: when the listener below is called, the next load may have begun, and even failed
+        }
         wait.reply.onEnd(load.listen(wait.reply::progress));
         wait.reply.onEnd(load.whenEnded((done, failure) -> {
             Optional<PublishedVersion> resident = residency.find(wait.dataset());
@@ -166,10 +170,8 @@ final class PendingWaits {
         }));
     }
 
-    /** Waits for the next load of the dataset, within the remaining time. It may have begun, or even ended. */
+    /** Waits for the next load of the dataset, within the remaining time. It may have begun before the wait for this one. */
     private void awaitNext(Wait wait, Ingest failed, Throwable failure) {
-        add(wait);
-        wait.reply.onEnd(() -> forget(wait));
         boolean isKnown =
                 loads.find(wait.dataset()).filter(load -> load != failed).isPresent()
                         || residency.find(wait.dataset()).isPresent();
@@ -210,8 +212,13 @@ final class PendingWaits {
         }
     }
 
-    private synchronized void add(Wait wait) {
-        unknown.computeIfAbsent(wait.dataset(), key -> new LinkedHashSet<>()).add(wait);
+    /** Has the next load of the dataset followed, until the wait is answered. */
+    private void add(Wait wait) {
+        synchronized (this) {
+            unknown.computeIfAbsent(wait.dataset(), key -> new LinkedHashSet<>())
+                    .add(wait);
+        }
+        wait.reply.onEnd(() -> forget(wait));
     }
 
     private synchronized boolean forget(Wait wait) {
