@@ -111,7 +111,7 @@ final class PendingWaits {
 
     private void awaitUnknown(Wait wait, Duration timeout) {
         Runnable noExpiry = expireAfter(timeout, wait);
-        synchronized (this) { // so that nobody sees the progress before a load that begins sees the wait
+        synchronized (this) { // a load that begins after the progress finds the wait
             wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "no load of it has begun"));
             add(wait);
         }
