@@ -213,11 +213,8 @@ final class PendingWaits {
     }
 
     /** Has the next load of the dataset followed, until the wait is answered. */
-    private void add(Wait wait) {
-        synchronized (this) {
-            unknown.computeIfAbsent(wait.dataset(), key -> new LinkedHashSet<>())
-                    .add(wait);
-        }
+    private synchronized void add(Wait wait) {
+        unknown.computeIfAbsent(wait.dataset(), key -> new LinkedHashSet<>()).add(wait);
         wait.reply.onEnd(() -> forget(wait));
     }
 
